@@ -1,0 +1,69 @@
+"""Where Runyard keeps its files on this machine, and how a process finds the server that runs here.
+
+    RUNYARD_HOME (~/.runyard)
+        token              the user's token; only the user can read it
+        secret             signs run tokens; only the user can read it
+        server.json        the address and process id of the server that runs now
+        server.lock        held by that server; `start.lock` by whoever is starting one
+        server.log         what a server in the background has to say
+        runyard.db         the database (SQLite)
+        objects/           content by hash
+        growing/           logs that are still being written
+        runs/              one folder per run that is under way
+        telemetry/         journals of interactive runs on their way to the server
+        sdk/               the packages that are put in reach of a run's processes
+        cache/             may be deleted at any time
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+DEFAULT_PORT = 7420
+
+
+def home() -> Path:
+    """The folder that holds everything: RUNYARD_HOME, or ~/.runyard."""
+    return Path(os.environ.get("RUNYARD_HOME") or "~/.runyard").expanduser().absolute()
+
+
+@dataclass(frozen=True)
+class Running:
+    """What server.json says of the server of a home folder. It may be out of date: ask /health."""
+
+    url: str
+    pid: int
+    version: str
+
+
+def server_file(folder: Path) -> Path:
+    return folder / "server.json"
+
+
+def read_server(folder: Path) -> Optional[Running]:
+    try:
+        said = json.loads(server_file(folder).read_text("utf-8"))
+        return Running(str(said["url"]), int(said["pid"]), str(said["version"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read_token(folder: Path) -> Optional[str]:
+    try:
+        return (folder / "token").read_text("utf-8").strip() or None
+    except OSError:
+        return None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only this user can read, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(aside, path)

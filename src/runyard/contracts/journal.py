@@ -1,0 +1,73 @@
+r"""The journal: what a process of a run has to say, one JSON array per line, in a file of its own.
+
+A line is strict JSON. Its first item tells its kind:
+
+    ["v", name, value, time, step]       one value of a metric (`run.log`); step is a whole number or null
+    ["l", name, [value, ...], time]      a piece of a list (`run.log_list`); pieces concatenate
+    ["t", name, {column: [value, ...]}, time]   rows of a table (`run.log_row`, `run.log_table`)
+    ["a", name, type, file, time]        a metric that is a file of the run's history (image, confusion matrix, ...)
+    ["d", name, text]                    the description of a metric
+    ["f", file, spool]                   a file to keep under the name `file`; its bytes lie in `spool/<spool>`
+    ["g", {key: value}]                  tags to set            ["G", [key, ...]]   tags to remove
+    ["p", {key: value}]                  properties to add
+    ["e", outcome, error]                the end of an interactive run: "completed" | "failed" | "canceled"
+
+A value is a number, a string, a bool or null; a float that JSON cannot hold is {"f": "nan" | "inf" | "-inf"}.
+Times are seconds since 1970, UTC. The file grows at its end only, so a byte offset at a line's end is a sequence
+number: batches carry it, and a batch sent twice does no harm.
+
+A telemetry folder holds
+
+    journal/<run id>@<writer>.jsonl      one file per process and run
+    journal/<run id>@<writer>.ack        how many of its bytes the server has confirmed (decimal text)
+    spool/<name>                         bytes on their way to the run's history
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Tuple
+
+VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
+DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
+
+NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def encode_float(value: float) -> str:
+    """The JSON text of a float, NaN and the infinities included."""
+    if math.isfinite(value):
+        return float.__repr__(value)
+    return '{"f":"%s"}' % float.__repr__(value)
+
+
+def pack_value(value: Any) -> Any:
+    """A JSON-ready form of one value; the inverse of `unpack_value`."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"f": float.__repr__(value)}
+    return value
+
+
+def unpack_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return NON_FINITE[value["f"]]
+    return value
+
+
+def line(*items: Any) -> bytes:
+    """One record as it stands in the file."""
+    return json.dumps(items, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def file_name(run_id: str, writer: str) -> str:
+    return f"{run_id}@{writer}.jsonl"
+
+
+def parse_file_name(name: str) -> Tuple[str, str]:
+    """The run id and the writer of a journal file; ValueError when it is none."""
+    stem, dot, suffix = name.rpartition(".")
+    run_id, at, writer = stem.rpartition("@")
+    if suffix != "jsonl" or not run_id or not writer:
+        raise ValueError(f"{name!r} is not a journal")
+    return run_id, writer

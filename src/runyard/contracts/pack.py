@@ -1,0 +1,61 @@
+"""Many objects in one stream: for each, a header line `<sha256> <size>\\n`, then its bytes.
+
+The same form travels both ways: a client uploads what the server lacks, a node fetches what a snapshot needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import BinaryIO, Iterator, Tuple
+
+CHUNK = 1 << 20
+
+
+class BadPack(ValueError):
+    """The stream does not follow the form."""
+
+
+def header(digest: str, size: int) -> bytes:
+    return b"%s %d\n" % (digest.encode("ascii"), size)
+
+
+def parse_header(text: bytes) -> Tuple[str, int]:
+    digest, _, size = text.strip().partition(b" ")
+    if not is_digest(digest.decode("ascii", "replace")) or not size.isdigit():
+        raise BadPack("expected '<sha256> <size>' before an object's bytes")
+    return digest.decode("ascii"), int(size)
+
+
+def is_digest(text: object) -> bool:
+    return isinstance(text, str) and len(text) == 64 and all(c in "0123456789abcdef" for c in text)
+
+
+def digest_of(stream: BinaryIO) -> Tuple[str, int]:
+    """The SHA-256 and the length of what is left in a stream."""
+    seen, size = hashlib.sha256(), 0
+    while True:
+        chunk = stream.read(CHUNK)
+        if not chunk:
+            return seen.hexdigest(), size
+        seen.update(chunk)
+        size += len(chunk)
+
+
+def read(stream: BinaryIO) -> Iterator[Tuple[str, int, Iterator[bytes]]]:
+    """Walk a pack: (digest, size, chunks). The chunks of one object must be used up before the next is asked for."""
+    while True:
+        first = stream.readline(100)
+        if not first:
+            return
+        digest, size = parse_header(first)
+        yield digest, size, _chunks(stream, size)
+
+
+def _chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    left = size
+    while left:
+        chunk = stream.read(min(CHUNK, left))
+        if not chunk:
+            raise BadPack(f"the stream ended {left} bytes early")
+        left -= len(chunk)
+        yield chunk

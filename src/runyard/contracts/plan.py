@@ -1,0 +1,65 @@
+"""The plan: all that a node runner must know to run one run. The engine writes it to `plan.json` in the run's folder.
+
+    runs/<run id>/
+        plan.json          this; only the user can read it (it holds the run's token)
+        state.json         what the runner has done so far, so that another can take over if it dies
+        work/              the working folder: the snapshot, and what the script writes
+        telemetry/         journals and spool (`runyard.contracts.journal`)
+        streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to start. Exactly one of `script` and `command` is set."""
+
+    script: Optional[str] = None
+    command: Optional[str] = None
+    arguments: List[str] = field(default_factory=list)
+    interpreter: str = "python"
+    environment_variables: Dict[str, str] = field(default_factory=dict)
+    max_run_duration_seconds: Optional[int] = None
+    output_collection: bool = True
+    directories_to_watch: List[str] = field(default_factory=lambda: ["logs"])
+
+    @staticmethod
+    def from_dict(said: Dict[str, Any]) -> "Launch":
+        return Launch(**{name: said[name] for name in Launch.__dataclass_fields__ if name in said})
+
+
+@dataclass(frozen=True)
+class Plan:
+    run_id: str
+    root_run_id: str
+    experiment: str
+    experiment_id: str
+    workspace: str
+    subscription_id: str
+    resource_group: str
+    target: str
+    token: str
+    server_url: str
+    launch: Launch
+    snapshot_id: Optional[str] = None
+    server_file: Optional[str] = None  # re-read when the server has moved; only where the disk is shared
+    objects: Optional[str] = None  # the object store's folder, where the disk is shared: no need to fetch
+    sdk: str = ""  # the folder to put first on PYTHONPATH
+    grace_seconds: float = 10.0  # between SIGTERM and SIGKILL
+
+    def save(self, folder: Path) -> None:
+        from runyard.contracts.home import write_private
+
+        write_private(folder / "plan.json", json.dumps(asdict(self), indent=1))
+
+    @staticmethod
+    def load(folder: Path) -> "Plan":
+        said = json.loads((folder / "plan.json").read_text("utf-8"))
+        said["launch"] = Launch.from_dict(said["launch"])
+        return Plan(**{name: said[name] for name in Plan.__dataclass_fields__ if name in said})
