@@ -2,9 +2,12 @@
 
     runs/<run id>/
         plan.json          this; only the user can read it (it holds the run's token)
+        manifest           the snapshot's manifest; not there: the runner asks the server for it, and starts later
+        runner.lock        held by the node runner that is alive; holds {"pid": its process id}
         state.json         what the runner has done so far, so that another can take over if it dies
         work/              the working folder: the snapshot, and what the script writes
         telemetry/         journals and spool (`runyard.contracts.journal`)
+        temp/              what the script may use until it ends (AZ_BATCHAI_JOB_TEMP)
         streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own
 """
 

@@ -1,0 +1,119 @@
+"""How long a snapshot of a big folder takes: the first one, one of an unchanged folder, one with a single change."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import environments, measure, tree
+from benchmarks.environments import Environment, NotInstalled, Say, variables
+from benchmarks.measure import Failed, Measure
+from benchmarks.table import NOTHING, Table, durations, not_measured
+
+FULL, QUICK = tree.Shape(10_000, 1_000_000_000), tree.Shape(1_000, 50_000_000)
+COLUMNS = ("a snapshot", "first", "unchanged", "one file changed", "requests")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One snapshot: its seconds, and how many requests it took where there is a server."""
+
+    seconds: float
+    requests: int = 0
+
+
+Steps = tuple[Step, Step, Step]
+
+
+def run(quick: bool, say: Say) -> list[Table]:
+    shape = QUICK if quick else FULL
+    with contextlib.ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="snapshot-benchmark-")))
+        folder = scratch / "project"
+        say(f"making a folder with {shape.words()}")
+        tree.make(folder, shape)
+        contenders: dict[str, Measure[Steps]] = {
+            "cp -ru": lambda: _copied(folder, scratch),
+            "git add, new repository": lambda: _added(folder, scratch),
+        }
+        missing: dict[str, str] = {}
+        try:
+            ours = environments.runyard(say)
+            contenders["Runyard"] = lambda: _taken(ours, folder)
+        except NotInstalled as error:
+            missing["Runyard"] = str(error)
+        outcomes = measure.in_turn(contenders, 2 if quick else 3, say)
+    rows = [
+        not_measured(name, outcome.failure, len(COLUMNS)) if outcome.failure else _row(name, outcome.samples)
+        for name, outcome in outcomes.items()
+    ]
+    rows += [not_measured(name, reason, len(COLUMNS)) for name, reason in missing.items()]
+    notes = ("Runyard's hashes and copies to the server's store; a client process of its own for each snapshot.",)
+    return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, tuple(rows), notes)]
+
+
+def _row(name: str, samples: list[Steps]) -> tuple[str, ...]:
+    seconds = [durations([steps[column].seconds for steps in samples]) for column in range(3)]
+    requests = " / ".join(str(step.requests) for step in samples[-1])
+    return (name, *seconds, requests if samples[-1][0].requests else NOTHING)
+
+
+def _in_steps(folder: Path, take: Callable[[], Step]) -> Steps:
+    first, unchanged = take(), take()
+    tree.change_one(folder, time.time_ns())
+    return first, unchanged, take()
+
+
+def _copied(folder: Path, scratch: Path) -> Steps:
+    target = scratch / "copy"
+    try:
+        return _in_steps(folder, lambda: _timed(["cp", "-ru", f"{folder}/.", str(target)]))
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def _added(folder: Path, scratch: Path) -> Steps:
+    repository = scratch / "repository"
+    git = ["git", f"--git-dir={repository}", f"--work-tree={folder}"]
+    try:
+        _timed([*git, "init", "--quiet"])
+        return _in_steps(folder, lambda: _timed([*git, "add", "--all", "."], folder))
+    finally:
+        shutil.rmtree(repository, ignore_errors=True)
+
+
+def _taken(ours: Environment, folder: Path) -> Steps:
+    with measure.yard(ours) as home:
+
+        def take() -> Step:
+            said = measure.answer(
+                [ours.python, measure.script("take_snapshot.py"), str(folder)], {"RUNYARD_HOME": str(home)}
+            )
+            return Step(said["seconds"], said["requests"])
+
+        return _in_steps(folder, take)
+
+
+def _timed(command: list[str], folder: Path | None = None) -> Step:
+    began = time.perf_counter()
+    try:
+        done = subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise Failed(f"{command[0]} is not installed") from error
+    seconds = time.perf_counter() - began
+    if done.returncode != 0:
+        raise Failed(measure.last_words(done.stderr))
+    return Step(seconds)
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+
+    main(["snapshot", *sys.argv[1:]])

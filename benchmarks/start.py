@@ -1,0 +1,181 @@
+"""How long it takes from submit to the first line of the script, with everything warm."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import environments, measure, ray_head
+from benchmarks.environments import NotInstalled, Say, variables
+from benchmarks.measure import Conversation, Failed, Measure
+from benchmarks.table import Table, durations, not_measured, ratio
+
+COLUMNS = ("submit → the script's first line", "time", "× bare")
+BARE = "bare subprocess"
+SCRIPT = "first_line.py"
+
+
+def run(quick: bool, say: Say) -> list[Table]:
+    contenders: dict[str, Measure[float]] = {BARE: _bare}
+    missing: dict[str, str] = {}
+    with contextlib.ExitStack() as stack:
+        folder = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="start-benchmark-", ignore_cleanup_errors=True))
+        )
+        for name, enter in {"Runyard": _runyard, "submitit, Ray": _launchers}.items():
+            try:
+                contenders |= enter(folder, stack, say)
+            except (NotInstalled, Failed, TimeoutError) as error:
+                missing[name] = str(error)
+        say("warming up")
+        warm = measure.in_turn(contenders, 1, lambda said: None)
+        outcomes = measure.in_turn(
+            {n: c for n, c in contenders.items() if not warm[n].failure}, 3 if quick else 11, say
+        )
+    bare = outcomes[BARE].samples
+    rows = []
+    for name in contenders:
+        failure = warm[name].failure or outcomes[name].failure
+        if failure:
+            rows.append(not_measured(name, failure, len(COLUMNS)))
+        else:
+            rows.append((name, durations(outcomes[name].samples), ratio(outcomes[name].samples, bare)))
+    rows += [not_measured(name, reason, len(COLUMNS)) for name, reason in missing.items()]
+    notes = ("The commands count the start of their own interpreter, the others are a process that is up already.",)
+    return [Table("Starting a script", COLUMNS, tuple(rows), notes)]
+
+
+def _runyard(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
+    ours = environments.runyard(say)
+    home = str(stack.enter_context(measure.yard(ours)))
+    project = folder / "project"
+    project.mkdir()
+    shutil.copy(measure.script(SCRIPT), project)
+    warm = _converse(
+        stack,
+        [ours.python, measure.script("start_runyard.py"), str(project)],
+        folder / "runyard.log",
+        RUNYARD_HOME=home,
+    )
+
+    def command(pipe: str) -> None:
+        submit = [
+            ours.command("runyard"),
+            "submit",
+            "--follow",
+            "--python",
+            ours.python,
+            str(project / SCRIPT),
+            "--",
+            pipe,
+        ]
+        _run(submit, RUNYARD_HOME=home)
+
+    return {"Runyard experiment.submit": _asked(warm, "wait"), "Runyard, `runyard submit`": _commanded(command)}
+
+
+def _launchers(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
+    peers = environments.peers(environments.LAUNCHERS, say)
+    submitit = _converse(
+        stack, [peers.python, measure.script("start_submitit.py"), str(folder / "submitit")], folder / "submitit.log"
+    )
+    contenders = {f"submitit {peers.version('submitit')}, local": _asked(submitit, "wait")}
+    say("starting a local Ray ...")
+    ray = stack.enter_context(ray_head.started(peers))
+    jobs = _converse(
+        stack,
+        [peers.python, measure.script("start_ray.py"), ray.address, measure.script(SCRIPT)],
+        folder / "ray.log",
+        **ray.variables,
+    )
+
+    def command(pipe: str) -> None:
+        submit = [peers.command("ray"), "job", "submit", "--no-wait", "--address", ray.address, "--"]
+        _run([*submit, peers.python, measure.script(SCRIPT), pipe], **ray.variables)
+
+    name = f"Ray {peers.version('ray')}"
+    contenders[f"{name}, job client"] = _asked(jobs, "idle")
+    contenders[f"{name}, `ray job submit`"] = _commanded(command, then=lambda: jobs.ask("idle"))
+    return contenders
+
+
+def _bare() -> float:
+    def command(pipe: str) -> None:
+        _run([sys.executable, measure.script(SCRIPT), pipe])
+
+    return _commanded(command)()
+
+
+def _asked(conversation: Conversation, settle: str) -> Measure[float]:
+    """Ask a process that is up to submit; afterwards wait for the run's end, so that it does not disturb the next."""
+
+    def measured() -> float:
+        with _Pipe() as pipe:
+            submitted = conversation.ask("submit", pipe.path)["at"]
+            began = pipe.read()
+            conversation.ask(settle)
+        return float(began - submitted)
+
+    return measured
+
+
+def _commanded(command: Callable[[str], None], then: Callable[[], object] | None = None) -> Measure[float]:
+    def measured() -> float:
+        with _Pipe() as pipe:
+            submitted = time.time()
+            command(pipe.path)
+            began = pipe.read()
+            if then is not None:
+                then()
+        return began - submitted
+
+    return measured
+
+
+class _Pipe:
+    """A named pipe: the script writes the time into it as into any file, and the reader wakes without polling."""
+
+    def __enter__(self) -> _Pipe:
+        self._folder = tempfile.mkdtemp(prefix="first-line-")
+        self.path = os.path.join(self._folder, "time")
+        os.mkfifo(self.path)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
+        return self
+
+    def read(self, timeout: float = 60) -> float:
+        if not select.select([self._descriptor], [], [], timeout)[0]:
+            raise Failed(f"the script did not start within {timeout:.0f} s")
+        return float(os.read(self._descriptor, 100))
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self._descriptor)
+        shutil.rmtree(self._folder)
+
+
+def _converse(stack: contextlib.ExitStack, command: list[str], log: Path, **more: str) -> Conversation:
+    conversation = Conversation(command, log, **more)
+    stack.callback(conversation.close)
+    return conversation
+
+
+def _run(command: list[str], **more: str) -> None:
+    try:
+        done = subprocess.run(command, env=variables(**more), capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{Path(command[0]).name} did not end within 60 s") from None
+    if done.returncode != 0:
+        raise Failed(measure.last_words(done.stderr) or f"{command[0]} ended with {done.returncode}")
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import main
+
+    main(["start", *sys.argv[1:]])

@@ -1,0 +1,147 @@
+"""Tables of results: as aligned text for the terminal, and as Markdown between two markers of the README."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+BEGIN, END = "<!-- benchmarks -->", "<!-- /benchmarks -->"
+NOTHING = "–"
+
+
+class NoPlace(Exception):
+    """The file has no place for the tables."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One row per contender; the first column names it, the others are figures."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def text(table: Table) -> str:
+    """The table as aligned text, the figures to the right.
+
+    >>> print(text(Table("Speed", ("who", "time"), (("bare", "2 µs"), ("ours", "13 µs")))))
+    Speed
+    <BLANKLINE>
+    who    time
+    ----  -----
+    bare   2 µs
+    ours  13 µs
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(table.columns, *table.rows, strict=True)]
+    lines = [_aligned(table.columns, widths), "  ".join("-" * width for width in widths)]
+    lines += [_aligned(row, widths) for row in table.rows]
+    return "\n".join([table.title, "", *lines, *_after_blank(table.notes)])
+
+
+def markdown(table: Table) -> str:
+    lines = [_piped(table.columns), _piped(["---"] + ["--:"] * (len(table.columns) - 1))]
+    lines += [_piped([cell.replace("|", "\\|") for cell in row]) for row in table.rows]
+    return "\n".join([f"**{table.title}**", "", *lines, *_after_blank(table.notes)])
+
+
+def fill(path: Path, tables: Sequence[Table], day: date, machine: str) -> None:
+    """Put the tables between the two markers of a file, in place of what was there."""
+    before, begin, rest = path.read_text("utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise NoPlace(f"{path} has no place for the tables: put the lines {BEGIN} and {END} where they belong.")
+    head = f"Measured on {day.day} {day:%B %Y} on {machine}; medians, with the smallest and the largest in brackets."
+    body = "\n\n".join([head, *(markdown(table) for table in tables)])
+    path.write_text(f"{before}{begin}\n{body}\n{end}{after}", "utf-8")
+
+
+def machine() -> str:
+    """This machine in a few words."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return (
+        f"{os.cpu_count()} cores ({_processor()}), {memory / 2**30:.0f} GiB, "
+        f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    )
+
+
+def duration(seconds: float) -> str:
+    """A duration in the unit that suits it.
+
+    >>> duration(0.0000021), duration(0.0213), duration(1.5), duration(72)
+    ('2.1 µs', '21 ms', '1.50 s', '72 s')
+    """
+    if seconds < 0.001:
+        return f"{_digits(seconds * 1e6)} µs"
+    if seconds < 1:
+        return f"{_digits(seconds * 1e3)} ms"
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def durations(samples: Sequence[float]) -> str:
+    """The median of some durations, and their spread."""
+    if len(samples) == 1:
+        return duration(samples[0])
+    return f"{duration(statistics.median(samples))} ({duration(min(samples))}–{duration(max(samples))})"
+
+
+def rates(samples: Sequence[float]) -> str:
+    """The median of some rates per second, and their spread."""
+    if len(samples) == 1:
+        return _rounded(samples[0])
+    return f"{_rounded(statistics.median(samples))} ({_rounded(min(samples))}–{_rounded(max(samples))})"
+
+
+def ratio(samples: Sequence[float], bare: Sequence[float]) -> str:
+    """How many times the median of `bare` the median of `samples` is.
+
+    >>> ratio([3.0, 3.1], [2.0]), ratio([2.0], [])
+    ('1.5×', '–')
+    """
+    return f"{_digits(statistics.median(samples) / statistics.median(bare))}×" if bare else NOTHING
+
+
+def size(count: float) -> str:
+    return f"{count / 2**20:,.0f} MiB"
+
+
+def not_measured(name: str, reason: str, columns: int) -> tuple[str, ...]:
+    """The row of a contender that could not be measured."""
+    short = " ".join(reason.split())
+    return (name, f"not measured: {short[:100]}", *[NOTHING] * (columns - 2))
+
+
+def _digits(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
+
+
+def _rounded(rate: float) -> str:
+    return f"{round(rate, -3) if rate >= 10_000 else rate:,.0f}"
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first = cells[0].ljust(widths[0])
+    return "  ".join([first, *(cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))]).rstrip()
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _after_blank(notes: Sequence[str]) -> list[str]:
+    return ["", "  \n".join(notes)] if notes else []
+
+
+def _processor() -> str:
+    try:
+        said = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return platform.processor() or "unknown processor"
+    names = [line.partition(":")[2].strip() for line in said.splitlines() if line.startswith("model name")]
+    return names[0] if names else platform.machine()

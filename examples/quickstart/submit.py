@@ -1,0 +1,40 @@
+"""Submit train.py with the code of SDK v1, follow it to its end, and look at what it left."""
+
+import os
+import shutil
+import sys
+
+project_folder = os.path.dirname(os.path.abspath(__file__))
+
+# From here to the end of the run, this is SDK v1 code as people have written it for years.
+# fmt: off
+from azureml.core import Workspace, Experiment, Environment, ScriptRunConfig  # noqa: E402, I001
+ws = Workspace.from_config()
+experiment = Experiment(workspace=ws, name='my_experiment')
+myenv = Environment("user-managed-env")
+myenv.python.user_managed_dependencies = True
+src = ScriptRunConfig(source_directory=project_folder, script='train.py',
+                      arguments=['--lr', 0.1], compute_target='local', environment=myenv)
+src.run_config.target = 'local'
+run = experiment.submit(config=src)
+run.wait_for_completion(show_output=True)
+# fmt: on
+
+print("Metrics")
+for name, value in run.get_metrics().items():
+    if isinstance(value, list):
+        value = f"{len(value)} values, the last one {value[-1]:.4f}"
+    print(f"  {name}: {value}")
+
+print("\nFiles")
+for name in run.get_file_names():
+    print(f"  {name}")
+
+runyard = "runyard" if shutil.which("runyard") else os.path.join(os.path.dirname(sys.executable), "runyard")
+print(f"""
+Where to look next
+  {runyard} show {run.id}
+  {runyard} logs {run.id}
+  {runyard} metrics {run.id} loss
+  {runyard} get {run.id} outputs/model.json
+  {run.get_portal_url()}""")

@@ -1,0 +1,1 @@
+"""The import paths of Azure ML's SDK v1. Everything here comes from `runyard.sdk`."""

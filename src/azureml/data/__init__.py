@@ -1,0 +1,1 @@
+"""azureml.data: so far paths and references."""

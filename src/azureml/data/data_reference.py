@@ -1,0 +1,5 @@
+"""azureml.data.data_reference, from `runyard.sdk.data_reference`."""
+
+from runyard.sdk.data_reference import DataReference
+
+__all__ = ["DataReference"]

@@ -1,0 +1,1 @@
+"""azureml.train: so far only the exceptions of hyperdrive."""

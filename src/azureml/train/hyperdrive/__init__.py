@@ -1,0 +1,1 @@
+"""azureml.train.hyperdrive: so far only its exceptions."""

@@ -1,0 +1,216 @@
+"""The parts of the HTTP API that the commands use, with names and types. One connection, no state of its own."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from runyard.cli import errors
+from runyard.contracts import home as homes
+from runyard.sdk.client import Client, ClientProblem, Event, Locator, quote
+from runyard.sdk.run_events import follow
+from runyard.sdk.service import Service, find_service
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runyard.sdk.documents import ExperimentDocument, FileDocument, RunDocument
+
+NEWEST = ("@last", "-")
+PAGE = 500
+
+
+class _Points(TypedDict, total=False):
+    """What a metric holds; which of these are there depends on its kind, and on whether it was downsampled."""
+
+    values: list[Any]
+    steps: list[int | None] | None
+    times: list[float]
+    buckets: list[dict[str, Any]]
+    columns: dict[str, list[Any]]
+
+
+class MetricDocument(_Points):
+    name: str
+    kind: str
+    description: str
+    count: int
+
+
+class Freed(TypedDict):
+    runs: int
+    experiments: int
+    objects: int
+    bytes_freed: int
+
+
+class Api:
+    """Requests to one server. What it refuses comes out as `ClientProblem`."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.client = service.client
+
+    def runs(
+        self,
+        experiment: str | None = None,
+        status: str | None = None,
+        tags: Sequence[str] = (),
+        children: bool = False,
+        page: int = PAGE,
+    ) -> Iterator[RunDocument]:
+        """Runs from the newest on, fetched page by page as they are asked for."""
+        after: str | None = None
+        while True:
+            answer = self.client.get(
+                "/api/runs",
+                {
+                    "experiment": experiment,
+                    "status": status,
+                    "tag": list(tags),
+                    "include_children": children,
+                    "limit": page,
+                    "after": after,
+                },
+            )
+            yield from answer["runs"]
+            after = answer["next"]
+            if after is None:
+                return
+
+    def run(self, run_id: str) -> RunDocument:
+        found: RunDocument = self.client.get(f"/api/runs/{quote(run_id)}")
+        return found
+
+    def find(self, text: str) -> RunDocument:
+        """The run that a user means: an id, a beginning or the last part that fits one run only, or the newest."""
+        if text in NEWEST:
+            newest = next(self.runs(page=1), None)
+            if newest is None:
+                raise errors.CommandError(
+                    "There is no run yet.", "`runyard submit train.py` starts one.", errors.NOT_FOUND, "run_not_found"
+                )
+            return newest
+        try:
+            return self.run(text)
+        except ClientProblem as problem:
+            if problem.code != "run_not_found":
+                raise
+        every = self.runs(children=True)
+        fitting = (run for run in every if run["id"].startswith(text) or run["id"].endswith(f"_{text}"))
+        first = list(itertools.islice(fitting, 4))
+        if len(first) == 1:
+            return first[0]
+        if not first:
+            raise errors.CommandError(
+                f"There is no run {text!r}.", "`runyard ls` lists the runs.", errors.NOT_FOUND, "run_not_found"
+            )
+        named = ", ".join(run["id"] for run in first[:3]) + (", ..." if len(first) > 3 else "")
+        raise errors.CommandError(
+            f"{text!r} fits more than one run: {named}.", "Give more of the id.", errors.NOT_FOUND, "run_ambiguous"
+        )
+
+    def cancel(self, run_id: str) -> RunDocument:
+        asked: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/cancel", idempotent=True)
+        return asked
+
+    def delete_run(self, run_id: str) -> Freed:
+        freed: Freed = self.client.delete(f"/api/runs/{quote(run_id)}")
+        return freed
+
+    def files(self, run_id: str) -> list[FileDocument]:
+        found: list[FileDocument] = self.client.get(f"/api/runs/{quote(run_id)}/files")["files"]
+        return found
+
+    def read(self, run_id: str, name: str, offset: int = 0) -> Iterator[bytes]:
+        """The bytes of a file of the run from `offset` to where it ends now; ConnectionError when they break off."""
+        from http.client import HTTPException
+
+        headers = {"Range": f"bytes={offset}-"} if offset else {}
+        with self.client.stream(f"/api/runs/{quote(run_id)}/files/{quote(name)}", headers=headers) as answer:
+            left = answer.length
+            try:
+                for chunk in answer:
+                    left = None if left is None else left - len(chunk)
+                    yield chunk
+            except HTTPException as error:
+                raise ConnectionError(str(error)) from error
+        if left:
+            raise ConnectionError(f"The server at {self.client.url} went away in the middle of {name!r}.")
+
+    def metrics(self, run_id: str, name: str | None = None, buckets: int | None = None) -> list[MetricDocument]:
+        answer = self.client.get(f"/api/runs/{quote(run_id)}/metrics", {"name": name, "buckets": buckets})
+        found: list[MetricDocument] = answer["metrics"].get(run_id, [])
+        return found
+
+    def events(self, run_id: str) -> Iterator[Event]:
+        """What happens to a run, from how it stands now to its end, through restarts of the server."""
+        return follow(self._service, run_id)
+
+    def wait(self, run_id: str) -> RunDocument:
+        """Wait for a run's end and return it."""
+        for _ in self.events(run_id):
+            pass
+        return self.run(run_id)
+
+    def experiment(self, name: str) -> ExperimentDocument:
+        """The experiment of that name, archived or not, in whichever workspace it is."""
+        workspaces = self.client.get("/api/workspaces")["workspaces"]
+        found: list[ExperimentDocument] = [
+            experiment
+            for workspace in workspaces
+            for experiment in self.client.get(
+                f"/api/workspaces/{quote(workspace['name'])}/experiments", {"view": "All", "name": name}
+            )["experiments"]
+        ]
+        if not found:
+            raise errors.CommandError(
+                f"There is no experiment {name!r}.",
+                "`runyard ls` shows the experiments of the latest runs.",
+                errors.NOT_FOUND,
+                "experiment_not_found",
+            )
+        if len(found) > 1:
+            places = ", ".join(experiment["workspace"] for experiment in found)
+            raise errors.CommandError(
+                f"Experiment {name!r} is in several workspaces: {places}.",
+                "Delete it with Experiment.delete of the SDK, which knows its workspace.",
+                errors.NOT_FOUND,
+                "experiment_ambiguous",
+            )
+        return found[0]
+
+    def delete_experiment(self, experiment_id: str) -> Freed:
+        freed: Freed = self.client.delete(f"/api/experiments/{quote(experiment_id)}")
+        return freed
+
+
+def connect() -> Api:
+    """The server that is meant here (RUNYARD_SERVER, or this machine's own, which is started if it does not run)."""
+    return Api(find_service())
+
+
+def connect_if_running(folder: Path, timeout: float) -> Api | None:
+    """The server that is meant here, as far as it is known: none is started, and none is waited for."""
+    named = os.environ.get("RUNYARD_SERVER")
+    if named:
+        locator = Locator(named.rstrip("/"), os.environ.get("RUNYARD_TOKEN"))
+    else:
+        running = homes.read_server(folder)
+        if running is None:
+            return None
+        locator = Locator(running.url, homes.read_token(folder))
+    return Api(Service(Client(locator, timeout=timeout, patience=0)))
+
+
+def newest_ids_if_quick() -> list[str]:
+    """Ids of the newest runs for completion: no server is started, and a slow one is not waited for."""
+    server = connect_if_running(homes.home(), timeout=0.5)
+    if server is None:
+        return []
+    try:
+        return [run["id"] for run in itertools.islice(server.runs(children=True, page=50), 50)]
+    except ClientProblem:
+        return []

@@ -1,0 +1,34 @@
+"""`runyard doctor`: looks for what is wrong, and says what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from runyard.cli import errors, screen
+from runyard.cli.options import JsonOption
+from runyard.contracts import home as homes
+
+COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Check this machine: Python, the home folder, the server, the database, leftovers."""
+    from runyard.cli import checks
+
+    done = []
+    width = max(map(len, COLOURS))
+    for check in checks.all_checks(homes.home()):
+        done.append(check)
+        if as_json:
+            continue
+        verdict = f"{check.verdict:{width}}"
+        shown = typer.style(verdict, fg=COLOURS[check.verdict]) if screen.is_terminal() else verdict
+        print(f"{shown}  {check.name}: {check.message}")
+        if check.verdict != checks.OK and check.help:
+            print(f"{'':{width}}  {check.help}")
+    if as_json:
+        screen.document([asdict(check) for check in done])
+    if any(check.verdict == checks.FAIL for check in done):
+        raise typer.Exit(errors.FAILED)

@@ -1,0 +1,123 @@
+"""`runyard metrics`: all metrics of a run at a glance, or one of them point by point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from runyard.cli import errors, screen, words
+from runyard.cli.options import JsonOption, RunArgument
+from runyard.contracts import journal
+
+if TYPE_CHECKING:
+    from runyard.cli.api import MetricDocument
+
+
+def metrics(
+    run: RunArgument,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric, point by point.")] = None,
+    buckets: Annotated[
+        int | None,
+        typer.Option(
+            "--buckets", min=1, help="At most so many lines a series, each with its smallest and largest value."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the metrics of a run."""
+    from runyard.cli import api
+
+    server = api.connect()
+    found_run = server.find(run)
+    found = server.metrics(found_run["id"], name, buckets if name or as_json else buckets or 1)
+    if name and not found:
+        raise errors.CommandError(
+            f"Run {found_run['id']} has no metric {name!r}.",
+            f"`runyard metrics {found_run['id']}` lists what it has.",
+            errors.NOT_FOUND,
+            "metric_not_found",
+        )
+    if as_json:
+        screen.document(found)
+    elif not found:
+        print("No metrics.")
+    elif name:
+        for metric in found:
+            _one(metric)
+    else:
+        _all(found)
+
+
+def _all(found: Sequence[MetricDocument]) -> None:
+    from runyard.cli import summary
+
+    rows = []
+    for metric in found:
+        smallest, largest = _extremes(metric)
+        rows.append(
+            (metric["name"], metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
+        )
+    screen.table(("METRIC", "KIND", "COUNT", "LAST", "MIN", "MAX"), rows)
+
+
+def _extremes(metric: MetricDocument) -> tuple[str, str]:
+    spans = metric.get("buckets") or []
+    low = [span["min"] for span in spans if isinstance(span["min"], int | float)]
+    high = [span["max"] for span in spans if isinstance(span["max"], int | float)]
+    return (words.number(min(low)), words.number(max(high))) if low and high else ("", "")
+
+
+def _one(metric: MetricDocument) -> None:
+    if metric["kind"] == "table":
+        columns = list(metric["columns"])
+        filled = [metric["columns"][column] for column in columns]
+        screen.table(columns, [[_text(value) for value in row] for row in zip(*filled, strict=True)])
+    elif metric.get("buckets"):
+        screen.table(
+            ("STEPS", "TIME", "COUNT", "MIN", "MAX", "LAST"),
+            [
+                (
+                    _steps(span["step_first"], span["step_last"]),
+                    _clock(span["time_last"]),
+                    f"{span['count']:,}",
+                    _text(span["min"]),
+                    _text(span["max"]),
+                    _text(span["last"]),
+                )
+                for span in metric["buckets"]
+            ],
+        )
+    elif metric["kind"] == "file":
+        for file in metric.get("values") or []:
+            print(file)
+    else:
+        _series(metric)
+
+
+def _series(metric: MetricDocument) -> None:
+    values, times = metric.get("values") or [], metric.get("times") or []
+    steps = metric.get("steps") or range(len(values))
+    screen.table(
+        ("STEP", "TIME", "VALUE"),
+        [
+            ("" if step is None else str(step), _clock(time), _text(value))
+            for step, time, value in zip(steps, times, values, strict=True)
+        ],
+    )
+
+
+def _text(value: object) -> str:
+    return words.number(journal.unpack_value(value))
+
+
+def _steps(first: int | None, last: int | None) -> str:
+    if first is None:
+        return ""
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _clock(seconds: float) -> str:
+    return words.local(datetime.fromtimestamp(seconds, timezone.utc))

@@ -1,0 +1,99 @@
+"""`runyard ls`, `show` and `stop`: the list of runs, one of them in full, and its end before its time."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated
+
+import typer
+
+from runyard.cli import screen, words
+from runyard.cli.options import JsonOption, RunArgument
+from runyard.contracts import states
+
+
+def _known_status(given: str | None) -> str | None:
+    if given is None:
+        return None
+    for status in states.ALL:
+        if status.lower() == given.lower():
+            return status
+    raise typer.BadParameter(f"{given!r} is no status. The statuses are {', '.join(sorted(states.ALL))}.")
+
+
+def ls(
+    experiment: Annotated[str | None, typer.Option("--experiment", "-e", help="Only runs of this experiment.")] = None,
+    status: Annotated[
+        str | None, typer.Option("--status", "-s", help="Only runs in this state.", callback=_known_status)
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
+    all_children: Annotated[bool, typer.Option("--all-children", help="Child runs too.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List runs, newest first."""
+    from runyard.cli import api
+
+    server = api.connect()
+    found = server.runs(
+        experiment=experiment, status=status, tags=tag or [], children=all_children, page=min(limit, 500)
+    )
+    listed = list(itertools.islice(found, limit))
+    if as_json:
+        screen.document(listed)
+        return
+    if not listed:
+        print("No runs." if not (experiment or status or tag) else "No runs like that.")
+        return
+    rows = [
+        (
+            run["id"],
+            run["status"],
+            run["experiment"],
+            words.ago(words.moment(run["created_at"])),
+            words.lasted(run["started_at"], run["ended_at"]),
+            run["display_name"] or "",
+        )
+        for run in listed
+    ]
+    screen.table(("RUN", "STATUS", "EXPERIMENT", "CREATED", "TOOK", "NAME"), rows, status_column=1)
+
+
+def show(run: RunArgument, as_json: JsonOption = False) -> None:
+    """Show one run: what it was, what became of it, its last metrics and its files."""
+    from runyard.cli import api, summary
+
+    server = api.connect()
+    found = server.run(server.find(run)["id"])
+    last, kept = server.metrics(found["id"], buckets=1), server.files(found["id"])
+    if as_json:
+        screen.document({**found, "metrics": last, "files": kept})
+        return
+    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(kept)]:
+        print(line)
+
+
+def stop(
+    run: RunArgument,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the run has ended.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a run to stop. Its processes get SIGTERM, and SIGKILL when they do not leave."""
+    from runyard.cli import api
+
+    server = api.connect()
+    found = server.find(run)
+    had_ended = found["status"] in states.TERMINAL
+    if not had_ended:
+        found = server.cancel(found["id"])
+        if wait and found["status"] not in states.TERMINAL:
+            with screen.spinner(f"Stopping {found['id']} ..."):
+                found = server.wait(found["id"])
+    if as_json:
+        screen.document(found)
+    elif had_ended:
+        print(f"{found['id']} had ended already: {screen.status(found['status'])}")
+    else:
+        print(f"{found['id']} {screen.status(found['status'])}")

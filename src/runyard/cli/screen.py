@@ -1,0 +1,100 @@
+"""What goes to standard output: tables, coloured statuses, spinners, or JSON.
+
+On a terminal it is drawn with rich. In a pipe it is plain text with aligned columns and nothing cut off, and rich is
+not even loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from runyard.contracts import states
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+COLOURS = {
+    states.COMPLETED: "green",
+    states.FAILED: "red",
+    states.CANCELED: "yellow",
+    states.CANCEL_REQUESTED: "yellow",
+    states.NOT_RESPONDING: "magenta",
+    states.RUNNING: "cyan",
+    states.FINALIZING: "cyan",
+}
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def status_colour(status: str) -> str:
+    return COLOURS.get(status, "blue")
+
+
+def status(name: str) -> str:
+    """A status in its colour; plain where colours do not belong."""
+    return typer.style(name, fg=status_colour(name)) if is_terminal() else name
+
+
+def heading(text: str) -> str:
+    return typer.style(text, bold=True) if is_terminal() else text
+
+
+def document(value: object) -> None:
+    """Print one JSON document."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def event(value: object) -> None:
+    """Print one JSON line of a stream, at once."""
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: int | None = None) -> None:
+    """Print rows under their headings. The first column is never cut."""
+    if is_terminal():
+        _drawn(columns, rows, status_column)
+        return
+    widths = [
+        max(len(column), *(len(row[i]) for row in rows)) if rows else len(column) for i, column in enumerate(columns)
+    ]
+    for row in (columns, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: int | None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for i, column in enumerate(columns):
+        drawn.add_column(column, no_wrap=i in (0, status_column), overflow="fold")
+    for row in rows:
+        cells = [Text(cell) for cell in row]
+        if status_column is not None:
+            cells[status_column].stylize(status_colour(row[status_column]))
+        drawn.add_row(*cells)
+    console().print(drawn)
+
+
+@contextlib.contextmanager
+def spinner(text: str) -> Iterator[None]:
+    """Show that something is going on. Silent in a pipe."""
+    if is_terminal():
+        with console().status(text):
+            yield
+    else:
+        yield

@@ -1,0 +1,178 @@
+"""`runyard submit`: hands a script or a command to the server, with the code of the SDK."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from runyard.cli import errors, screen, words
+from runyard.cli.options import JsonOption, pairs
+from runyard.contracts import states
+
+if TYPE_CHECKING:
+    from runyard.cli.api import Api
+    from runyard.sdk.documents import RunDocument
+    from runyard.sdk.environment import Environment
+
+
+def submit(
+    script: Annotated[
+        str | None,
+        typer.Argument(metavar="SCRIPT", help="The script to run. Its folder goes with it.", show_default=False),
+    ] = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ARGS", help="What the script gets as arguments.", show_default=False),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option("--experiment", "-e", help="Default: named like the folder.", show_default=False)
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="A name for people.", show_default=False)] = None,
+    compute: Annotated[str, typer.Option("--compute", help="Where to run.")] = "local",
+    command: Annotated[
+        str | None,
+        typer.Option("--command", "-c", help="A shell command to run instead of a script.", show_default=False),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--source",
+            metavar="DIR",
+            help="The folder to run in. Default: that of the script, or the current one.",
+            show_default=False,
+        ),
+    ] = None,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            "--python",
+            metavar="PATH",
+            help="The interpreter. Default: that of the active environment.",
+            show_default=False,
+        ),
+    ] = None,
+    env_var: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env-var", metavar="KEY=VALUE", help="An environment variable for the script; repeat.", show_default=False
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", "-t", metavar="KEY=VALUE", help="A tag; repeat.", show_default=False)
+    ] = None,
+    max_seconds: Annotated[
+        int | None, typer.Option("--max-seconds", min=1, help="Stop the run when it takes longer.", show_default=False)
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Show its log until it ends.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a training script: runyard submit train.py -- --lr 0.1"""
+    if bool(script) == bool(command):
+        raise typer.BadParameter("name either a script, or a command with --command.", param_hint="SCRIPT")
+    folder, inside = _source_and_script(script, source)
+
+    from runyard.cli import api, logs
+    from runyard.sdk.experiment import Experiment
+    from runyard.sdk.script_run_config import ScriptRunConfig
+    from runyard.sdk.workspace import Workspace
+
+    config = ScriptRunConfig(
+        source_directory=str(folder),
+        script=inside,
+        arguments=arguments or None,
+        command=command,
+        compute_target=compute,
+        environment=_environment(python, pairs(env_var or [], "--env-var")),
+    )
+    if max_seconds is not None:
+        config.run_config.max_run_duration_seconds = max_seconds
+    tags = pairs(tag or [], "--tag")
+    workspace = Workspace.from_config()
+    server = api.Api(workspace.service)
+    run = Experiment(workspace, experiment or experiment_name(folder)).submit(config, tags=tags, display_name=name)
+    submitted = server.run(run.id)
+    if not follow:
+        if as_json:
+            screen.document(submitted)
+        else:
+            _announce(submitted)
+        return
+    if as_json:
+        screen.event({"event": "submitted", "run": submitted})
+    else:
+        _announce(submitted, next_commands=False)
+    ended = logs.follow_run(server, run.id, None, as_json)
+    _conclude(server, ended, as_json)
+
+
+def _source_and_script(script: str | None, source: Path | None) -> tuple[Path, str | None]:
+    """The folder to take, and the script's path inside it."""
+    if script is None:
+        return source or Path("."), None
+    path = Path(script)
+    if source is None:
+        return path.parent, path.name
+    if not (source / path).exists() and path.exists():
+        inside = Path(os.path.relpath(path, source))
+        if ".." not in inside.parts:
+            return source, str(inside)
+    return source, script
+
+
+def experiment_name(folder: Path) -> str:
+    """An experiment's name made of a folder's.
+
+    >>> experiment_name(Path("/home/me/my project"))
+    'my_project'
+    """
+    plain = re.sub(r"[^\w-]+", "_", folder.resolve().name, flags=re.ASCII).strip("_-")
+    return plain[:255] or "default"
+
+
+def _environment(python: str | None, variables: dict[str, str]) -> Environment:
+    """An interpreter that is there already, and the variables that the script is to see."""
+    from runyard.sdk.environment import Environment
+
+    environment = Environment("user-managed-env")
+    environment.python.user_managed_dependencies = True
+    environment.python.interpreter_path = python or active_python()
+    environment.environment_variables = variables
+    return environment
+
+
+def active_python() -> str:
+    """The Python of the environment that is active in the shell; without one, that of this command."""
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        python = Path(os.environ.get(variable, ""), "bin", "python")
+        if variable in os.environ and python.exists():
+            return str(python)
+    return sys.executable
+
+
+def _announce(run: RunDocument, next_commands: bool = True) -> None:
+    print(f"Submitted {screen.heading(run['id'])}")
+    print(run["web_url"], flush=True)
+    if next_commands:
+        print("Next:")
+        for command in ("logs -f", "show", "metrics", "stop"):
+            print(f"  {words.program()} {command} {run['id']}")
+
+
+def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
+    """How the run went; a run that did not complete ends the command with exit code 1."""
+    from runyard.cli import summary
+
+    if as_json:
+        screen.event({"event": "ended", "run": run})
+    else:
+        last = server.metrics(run["id"], buckets=1)
+        for line in [*summary.ending(run), *summary.error(run), *summary.metrics(last)]:
+            print(line)
+        print(f"\nNext: {words.program()} show {run['id']}")
+    if run["status"] != states.COMPLETED:
+        raise typer.Exit(errors.FAILED)

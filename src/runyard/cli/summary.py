@@ -1,0 +1,158 @@
+"""A run in words: the lines that `show` prints, and that `submit --follow` ends with."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from runyard.cli import screen, words
+from runyard.contracts import journal
+
+if TYPE_CHECKING:
+    from runyard.cli.api import MetricDocument
+    from runyard.sdk.documents import FileDocument, RunDocument
+
+SHOWN_FILES = 20
+
+
+def describe(run: RunDocument) -> Iterator[str]:
+    """The run itself: identity, times, what was started, tags, and how it went from state to state."""
+    yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}"
+    yield from _aligned(_facts(run))
+    states = run.get("states", [])
+    if states:
+        yield ""
+        yield screen.heading("States")
+        width = max(len(change["status"]) for change in states)
+        for change in states:
+            when = words.local(words.moment(change["at"]))
+            yield f"  {when}  {change['status']:{width}}  {change['reason'] or ''}".rstrip()
+
+
+def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
+    created = words.moment(run["created_at"])
+    yield "experiment", f"{run['experiment']} (run {run['number']})"
+    if run["workspace"] != "local":
+        yield "workspace", run["workspace"]
+    if run["display_name"]:
+        yield "name", run["display_name"]
+    if run["description"]:
+        yield "description", run["description"]
+    if run["parent_id"]:
+        yield "parent", run["parent_id"]
+    yield "created", f"{words.local(created)} ({words.ago(created)})"
+    if run["started_at"]:
+        yield "took", words.lasted(run["started_at"], run["ended_at"]) + ("" if run["ended_at"] else " so far")
+    if run["target"]:
+        yield "compute", run["target"]
+    if started := _what_was_started(run):
+        yield "started", started
+    if run["snapshot_id"]:
+        yield "snapshot", run["snapshot_id"]
+    if git := _git(run["properties"]):
+        yield "git", git
+    if run["tags"]:
+        yield "tags", ", ".join(key if value is None else f"{key}={value}" for key, value in run["tags"].items())
+    if run["web_url"]:
+        yield "address", run["web_url"]
+
+
+def _what_was_started(run: RunDocument) -> str:
+    launch = run.get("launch") or {}
+    if launch.get("command"):
+        return str(launch["command"])
+    if launch.get("script"):
+        return shlex.join([str(launch["script"]), *map(str, launch.get("arguments") or [])])
+    return ""
+
+
+def _git(properties: dict[str, str | None]) -> str:
+    commit = (properties.get("azureml.git.commit") or "")[:12]
+    if not commit:
+        return ""
+    branch = properties.get("azureml.git.branch")
+    changed = " with uncommitted changes" if properties.get("azureml.git.dirty") == "True" else ""
+    return f"{branch + ' at ' if branch else ''}{commit}{changed}"
+
+
+def _aligned(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
+    rows = list(facts)
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        yield f"  {name:{width}}  {value}"
+
+
+def ending(run: RunDocument) -> Iterator[str]:
+    """How a run that was followed went, in a line."""
+    took = words.lasted(run["started_at"], run["ended_at"])
+    yield ""
+    yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}" + (f" after {took}" if took else "")
+
+
+def error(run: RunDocument) -> Iterator[str]:
+    """Why the run failed: the exception, the frames in the user's code, the exit in words, and what to do."""
+    for warning in run["warnings"] or []:
+        yield f"Warning: {warning['message']}"
+    problem = run["error"]
+    if not problem:
+        return
+    yield ""
+    yield screen.heading("Error")
+    yield from _indented(problem["message"])
+    exception = problem.get("exception")
+    if exception:
+        for frame in exception.get("frames", []):
+            yield f"  {frame['file']}:{frame['line']} in {frame['function']}"
+            if frame.get("code"):
+                yield f"      {frame['code']}"
+        described = f"{exception['type']}: {exception['message']}" if exception["message"] else exception["type"]
+        if described not in problem["message"]:
+            yield from _indented(described)
+    exit_words = (problem.get("exit") or {}).get("words")
+    if exit_words and exit_words not in problem["message"]:
+        yield f"  {exit_words}"
+    if problem.get("help"):
+        yield from _indented(problem["help"])
+
+
+def _indented(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        yield f"  {line}"
+
+
+def metrics(found: Sequence[MetricDocument]) -> Iterator[str]:
+    """The last value of each metric."""
+    if not found:
+        return
+    yield ""
+    yield screen.heading("Metrics")
+    width = max(len(metric["name"]) for metric in found)
+    for metric in found:
+        points = (
+            f"  ({words.count(metric['count'], 'value')})" if metric["kind"] == "values" and metric["count"] > 1 else ""
+        )
+        yield f"  {metric['name']:{width}}  {last_value(metric)}{points}"
+
+
+def last_value(metric: MetricDocument) -> str:
+    """The newest value of a metric, of whatever kind."""
+    if metric["kind"] == "table":
+        newest = [(name, column[-1]) for name, column in metric["columns"].items() if column]
+        rows = f"  ({words.count(metric['count'], 'row')})" if metric["count"] > 1 else ""
+        return ", ".join(f"{name}={words.number(journal.unpack_value(value))}" for name, value in newest) + rows
+    if metric.get("buckets"):
+        return words.number(journal.unpack_value(metric["buckets"][-1]["last"]))
+    values = metric.get("values") or []
+    return words.number(journal.unpack_value(values[-1])) if values else ""
+
+
+def files(found: Sequence[FileDocument]) -> Iterator[str]:
+    if not found:
+        return
+    yield ""
+    yield screen.heading("Files")
+    for file in found[:SHOWN_FILES]:
+        yield f"  {file['name']}  {words.size(file['size'])}"
+    if len(found) > SHOWN_FILES:
+        yield f"  and {words.count(len(found) - SHOWN_FILES, 'more file')}"

@@ -1,0 +1,104 @@
+"""How a process ended, in words, and whether the kernel was short of memory meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Exit(NamedTuple):
+    """Exactly one of the two is set."""
+
+    code: int | None
+    signal: int | None
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+
+def from_wait_status(status: int) -> Exit:
+    """What `os.waitpid` says."""
+    if os.WIFSIGNALED(status):
+        return Exit(None, os.WTERMSIG(status))
+    return Exit(os.WEXITSTATUS(status), None)
+
+
+def signal_name(number: int) -> str:
+    """
+    >>> signal_name(9)
+    'SIGKILL'
+    """
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def words(exit: Exit, out_of_memory: bool = False, because: str = "") -> str:
+    """The exit as a person would say it; `because` tells why the node runner ended the process, if it did.
+
+    >>> words(Exit(3, None))
+    'exit code 3'
+    >>> words(Exit(None, 9))
+    'killed by SIGKILL (signal 9)'
+    """
+    number = exit.signal
+    if number is not None:
+        name = signal_name(number)
+        if because and number in (signal.SIGTERM, signal.SIGKILL):
+            return f"ended by {name} because {because}"
+        if number == signal.SIGKILL and out_of_memory:
+            return "killed by SIGKILL: likely out of memory"
+        return f"killed by {name} (signal {number})"
+    code = exit.code or 0
+    if 128 < code < 128 + signal.NSIG:  # what a shell says of a command that was killed
+        inner = words(Exit(None, code - 128), out_of_memory, because)
+        return f"exit code {code} (a command in it was {inner})"
+    return f"exit code {code}"
+
+
+def as_fields(exit: Exit, said: str) -> dict[str, Any]:
+    """The `exit` of a run's error, as the protocol has it."""
+    return {"code": exit.code, "signal": exit.signal, "words": said}
+
+
+def killed_by(exit: Exit) -> int | None:
+    """The signal that ended the process, or the last command of the shell that it was."""
+    if exit.signal is None and exit.code is not None and 128 < exit.code < 128 + signal.NSIG:
+        return exit.code - 128
+    return exit.signal
+
+
+def memory_kills(root: Path = Path("/")) -> int:
+    """How often the kernel has ended a process for lack of memory, as far as can be seen from here.
+
+    Counts grow only: compare before and after. `root` is where /proc and /sys lie.
+    """
+    counts = [_count(root / "proc/vmstat")]
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        below = path.lstrip("/")
+        if not controllers:
+            for mount in ("sys/fs/cgroup", "sys/fs/cgroup/unified"):
+                counts.append(_count(root / mount / below / "memory.events"))
+        elif "memory" in controllers.split(","):
+            counts.append(_count(root / "sys/fs/cgroup/memory" / below / "memory.oom_control"))
+    return sum(counts)
+
+
+def _count(path: Path) -> int:
+    for line in _lines(path):
+        name, _, value = line.partition(" ")
+        if name == "oom_kill" and value.strip().isdigit():
+            return int(value)
+    return 0
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []  # not Linux, or not that kind of control group

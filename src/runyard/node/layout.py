@@ -1,0 +1,125 @@
+"""Laying out the working folder of a run from its snapshot. It writes inside that folder and nowhere else."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Callable
+
+from runyard.contracts.manifest import FILE, FOLDER, LINK, Entry, Manifest
+from runyard.node.problem import RunProblem
+
+CHUNK = 1 << 20
+_MAY_NOT_COPY_RANGES = (errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF)
+
+
+def object_path(objects: Path, digest: str) -> Path:
+    """Where the object store's folder keeps the content with this hash."""
+    return objects / digest[:2] / digest[2:]
+
+
+def lay_out(manifest: Manifest, objects: Path, work: Path, check: Callable[[], None]) -> int:
+    """Write every path of the manifest below `work`; returns how many. `check` is called before each file."""
+    _refuse_detours(manifest)
+    made = {work}
+    try:
+        for entry in manifest.entries:
+            path = work / entry.path
+            folder = path if entry.kind == FOLDER else path.parent
+            if folder not in made:
+                os.makedirs(folder, exist_ok=True)
+                made.add(folder)
+            if entry.kind == FILE:
+                check()
+                _copy(entry, object_path(objects, entry.digest), path)
+        # Links come last, so that nothing can be written through one.
+        for entry in manifest.entries:
+            if entry.kind == LINK:
+                os.symlink(entry.target, work / entry.path)
+    except UnicodeEncodeError as error:
+        raise RunProblem(
+            "SnapshotIncomplete",
+            f"A name in the snapshot cannot be written on this machine: {error.object!r}.",
+            "Start the server in a UTF-8 locale, for example with LC_ALL=C.UTF-8.",
+        ) from error
+    except OSError as error:
+        raise out_of_disk(error, work) from error
+    return len(manifest.entries)
+
+
+def out_of_disk(error: OSError, folder: Path) -> RunProblem:
+    """The problem that an error while writing below `folder` amounts to."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return RunProblem(
+            "DiskFull",
+            f"There is no space left on the disk of {folder}.",
+            "Free some, for example with `runyard rm`, and submit the run again.",
+        )
+    return RunProblem("SnapshotIncomplete", f"The working folder could not be laid out: {error}.")
+
+
+def _refuse_detours(manifest: Manifest) -> None:
+    """Refuse a path that lies below a file or a link of the same manifest: it would lead elsewhere."""
+    leaves = {entry.path for entry in manifest.entries if entry.kind != FOLDER}
+    seen = set()
+    for entry in manifest.entries:
+        parts = entry.path.split("/")
+        above = ("/".join(parts[:length]) for length in range(1, len(parts)))
+        if entry.path in seen or any(path in leaves for path in above):
+            raise RunProblem(
+                "SnapshotIncomplete",
+                f"The snapshot's manifest is wrong: {entry.path!r} is there twice, or lies below a file or a link.",
+                "Submit the run again, so that a new snapshot is taken.",
+            )
+        seen.add(entry.path)
+
+
+def _copy(entry: Entry, source: Path, target: Path) -> None:
+    """Copy, never link: the script may write to its files, and the object must stay as it is."""
+    try:
+        reader = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise RunProblem(
+            "SnapshotIncomplete",
+            f"The content of {entry.path!r} (object {entry.digest}) is no longer in the object store.",
+            "Submit the run again: what the store lacks is sent anew.",
+        ) from None
+    try:
+        mode = 0o777 if entry.executable else 0o666
+        writer = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        try:
+            copied = _copy_bytes(reader, writer)
+        finally:
+            os.close(writer)
+    finally:
+        os.close(reader)
+    if copied != entry.size:
+        raise RunProblem(
+            "SnapshotIncomplete",
+            f"The object store is damaged: {entry.path!r} ({entry.digest}) has {copied} bytes there, not {entry.size}.",
+            f"Remove {source} and submit the run again.",
+        )
+
+
+def _copy_bytes(reader: int, writer: int) -> int:
+    copied = 0
+    in_kernel = getattr(os, "copy_file_range", None)
+    while in_kernel is not None:
+        try:
+            count = in_kernel(reader, writer, 1 << 30)
+        except OSError as error:
+            if error.errno not in _MAY_NOT_COPY_RANGES:
+                raise
+            break
+        if not count:
+            break  # the end; some file systems also say so when they cannot, so the plain way has the last word
+        copied += count
+    while True:
+        chunk = os.read(reader, CHUNK)
+        if not chunk:
+            return copied
+        copied += len(chunk)
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[os.write(writer, rest) :]

@@ -1,0 +1,15 @@
+"""The node runner's own log: lines on standard output, which the engine has put into `streams/runner.log`."""
+
+from __future__ import annotations
+
+import time
+
+
+def say(text: str) -> None:
+    """Write one line with the time. A disk that is full, or a reader that is gone, must not end a run."""
+    now = time.time()
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    try:
+        print(f"{stamp}.{int(now % 1 * 1000):03d}Z {text}", flush=True)
+    except OSError:
+        return

@@ -1,0 +1,185 @@
+"""The node runner: takes one run from its plan to its end, in one process beside the user's script.
+
+The main thread prepares, launches and supervises; `runyard.node.shipping` is the thread that talks to the server.
+Nothing that only shipping needs is loaded before the script has been started.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runyard.contracts.plan import Plan
+from runyard.node import exits, launch, processes, variables
+from runyard.node.exits import Exit
+from runyard.node.lock import take_lock
+from runyard.node.log import say
+from runyard.node.prepare import prepare
+from runyard.node.problem import RunProblem, Stopped
+from runyard.node.signals import Signals
+from runyard.node.state import CANCELLED, ENDED, OVERDUE, PREPARING, RUNNING, Launched, State
+from runyard.sdk.processes import started
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from runyard.node.shipping import Shipping
+
+LOOK_EVERY = 1.0  # for a folder that is gone
+
+
+def main(arguments: list[str], signals: Signals) -> int:
+    rescuing = arguments[1:] == ["--rescue"]
+    if not arguments or (arguments[1:] and not rescuing):
+        print("usage: python <sdk folder>/runyard/node <run folder> [--rescue]", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0]).absolute()
+    lock = take_lock(folder)
+    if lock is None:
+        say(f"another node runner is at work in {folder}")
+        return 0
+    with lock:
+        plan = Plan.load(folder)
+        if rescuing:
+            from runyard.node.rescue import rescue
+
+            return rescue(plan, folder, signals)
+        return Runner(plan, folder, signals).run()
+
+
+class Runner:
+    def __init__(self, plan: Plan, folder: Path, signals: Signals) -> None:
+        self._plan, self._folder, self._signals = plan, folder, signals
+        me = Launched(os.getpid(), started(os.getpid()))
+        self._state = State(PREPARING, me, os.urandom(16).hex())
+        self._exit: Exit | None = None
+        self._memory_kills = exits.memory_kills()
+
+    def run(self) -> int:
+        processes.adopt_orphans()
+        self._state.save(self._folder)
+        try:
+            child = self._start()
+        except (RunProblem, Stopped) as problem:
+            return self._not_started(problem)
+        try:
+            return self._supervise(child)
+        finally:
+            # Also when something went wrong here: nothing of a run outlives it.
+            if self._exit is None:
+                self._end_processes(child)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        prepare(self._plan, self._folder, self._check_stop)
+        work = self._folder / "work"
+        environment = variables.for_script(self._plan, self._folder, self._state.cookie, os.environ)
+        argv = launch.program(self._plan.launch, work, environment)
+        self._check_stop()
+        child = launch.start(argv, work, environment, self._folder / "streams" / "std_log.txt")
+        self._state = replace(self._state, phase=RUNNING, processes=[Launched(child.pid, started(child.pid))])
+        self._state.save(self._folder)
+        say(f"started process {child.pid}: {' '.join(argv)}")
+        return child
+
+    def _check_stop(self) -> None:
+        if self._signals.stop_asked:
+            raise Stopped
+
+    def _not_started(self, problem: Exception) -> int:
+        from runyard.node import outcome, shipping
+        from runyard.node.facts import ended
+
+        if isinstance(problem, RunProblem):
+            say(f"the script was not started: {problem.message}")
+            end = ended("failed", problem.as_error())
+        else:
+            say("the run was cancelled before its script was started")
+            end = outcome.before_start()
+        return shipping.deliver(self._ship(), end, self._folder, self._signals)
+
+    def _supervise(self, child: subprocess.Popen[bytes]) -> int:
+        # All at once, now: the folder with this code may be gone when the script ends, days later.
+        from runyard.node import facts, outcome
+        from runyard.node.removal import remove
+        from runyard.node.shipping import deliver
+
+        shipping = self._ship()
+        shipping.tell(facts.started())
+        self._wait_for_end(child, shipping)
+        if self._unwanted(shipping):
+            say("the run's folder is gone, or nobody waits for the run any more")
+            remove(self._folder)
+            return 0
+        assert self._exit is not None
+        starved = exits.memory_kills() > self._memory_kills
+        end = outcome.of_exit(self._plan, self._folder, self._exit, self._state.stop, starved)
+        self._state = replace(self._state, phase=ENDED, ended=end)
+        self._state.save(self._folder)
+        say(f"process {child.pid} ended: {exits.words(self._exit, starved)}")
+        shipping.tell({"fact": "finalizing"})
+        self._end_leftovers(child)
+        return deliver(shipping, end, self._folder, self._signals)
+
+    def _wait_for_end(self, child: subprocess.Popen[bytes], shipping: Shipping) -> None:
+        """Return when the script has ended, by itself or because it had to."""
+        limit = self._plan.launch.max_run_duration_seconds
+        deadline = None if limit is None else time.monotonic() + limit
+        while not self._reap(child):
+            stop = None
+            if self._signals.stop_asked:
+                stop = CANCELLED
+            elif deadline is not None and time.monotonic() >= deadline:
+                stop = OVERDUE
+            if stop is not None:
+                say(f"ending the run: it is {stop}")
+                self._state = replace(self._state, stop=stop)
+                self._state.save(self._folder)
+            if stop is not None or self._unwanted(shipping):
+                self._end_processes(child)
+                return
+            left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
+            self._signals.wait(left)
+
+    def _reap(self, child: subprocess.Popen[bytes]) -> bool:
+        """Take note of processes that have ended, adopted ones included; True once the script is among them."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            if pid == child.pid:
+                self._exit = exits.from_wait_status(status)
+                child.returncode = status  # it is reaped: Popen must not wait for that id again
+        return self._exit is not None
+
+    def _end_processes(self, child: subprocess.Popen[bytes]) -> None:
+        def pause(seconds: float) -> None:
+            self._signals.wait(seconds)
+            self._reap(child)
+
+        cookie, grace = self._state.cookie, self._plan.grace_seconds
+        left = processes.end(lambda: processes.below_me(cookie), grace, pause)
+        if left:
+            say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
+        if not self._reap(child):
+            self._exit = Exit(None, 9)  # it hangs in the kernel, and will be gone when it comes out
+
+    def _end_leftovers(self, child: subprocess.Popen[bytes]) -> None:
+        left = processes.below_me(self._state.cookie)
+        if left:
+            say(f"ending {len(left)} processes that the script has left: {', '.join(str(each.pid) for each in left)}")
+            self._end_processes(child)
+
+    def _unwanted(self, shipping: Shipping) -> bool:
+        return shipping.unwanted or not (self._folder / "plan.json").exists()
+
+    def _ship(self) -> Shipping:
+        from runyard.node.shipping import Shipping
+
+        return Shipping(self._plan, self._folder, self._signals.wake)

@@ -1,0 +1,53 @@
+"""What a node runner has done so far, in `state.json`, so that another can take over if it dies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runyard.contracts.home import write_private
+from runyard.node.log import say
+
+PREPARING, RUNNING, ENDED = "preparing", "running", "ended"
+CANCELLED, OVERDUE = "cancelled", "overdue"
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A process that was started, with its start time: a process id alone may belong to somebody else by now."""
+
+    pid: int
+    started: str | None
+
+
+@dataclass(frozen=True)
+class State:
+    phase: str
+    runner: Launched
+    cookie: str  # every process of the run has it in its environment
+    processes: list[Launched] = field(default_factory=list)
+    stop: str | None = None  # why the processes were told to end: CANCELLED or OVERDUE
+    ended: dict[str, Any] | None = None  # the fact that tells how the script ended, once that is known
+
+    def save(self, folder: Path) -> None:
+        try:
+            write_private(folder / "state.json", json.dumps(asdict(self)))
+        except OSError as error:
+            # A full disk must not end a script that may never write a byte itself; only a rescue would miss this.
+            say(f"state.json could not be written: {error}")
+
+
+def load(folder: Path) -> State | None:
+    """The state that a former runner left; None when it left none."""
+    try:
+        said = json.loads((folder / "state.json").read_text("utf-8"))
+        said["runner"] = Launched(**said["runner"])
+        said["processes"] = [Launched(**each) for each in said["processes"]]
+        return State(**said)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        say(f"state.json cannot be read: {error}")
+        return None

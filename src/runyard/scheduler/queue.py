@@ -1,0 +1,47 @@
+"""Who may start now: first come, first served, as long as there are places.
+
+A run that another run has submitted does not wait while its parent is under way: a parent that waits for its
+children would otherwise keep them out for ever.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+
+class Queue:
+    """The runs that wait, oldest first, and those that hold a place. Not thread-safe: the scheduler's lock guards it."""
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._waiting: OrderedDict[str, str | None] = OrderedDict()
+        self._holding: set[str] = set()
+
+    def wait(self, run_id: str, parent_id: str | None) -> None:
+        self._waiting[run_id] = parent_id
+
+    def hold(self, run_id: str) -> None:
+        self._waiting.pop(run_id, None)
+        self._holding.add(run_id)
+
+    def leave(self, run_id: str) -> None:
+        self._waiting.pop(run_id, None)
+        self._holding.discard(run_id)
+
+    def __contains__(self, run_id: str) -> bool:
+        return run_id in self._waiting or run_id in self._holding
+
+    def next(self) -> str | None:
+        """The run that may start now, or None. It stays in the queue until `hold` or `leave` is called for it."""
+        if len(self._holding) < self._places:
+            return next(iter(self._waiting), None)
+        return next((run for run, parent in self._waiting.items() if parent in self._holding), None)
+
+    def waiting(self) -> list[str]:
+        return list(self._waiting)
+
+    def why(self) -> str:
+        """What a waiting run waits for, in words."""
+        holders = sorted(self._holding)
+        named = ", ".join(holders[:3]) + (f" and {len(holders) - 3} more" if len(holders) > 3 else "")
+        return f"waits for one of {self._places} places of this machine; held by {named}"

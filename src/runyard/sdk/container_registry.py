@@ -1,0 +1,23 @@
+"""Where a container image comes from, and what opens the door there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from runyard.sdk.configuration import SECRET, Configuration, of
+
+
+@dataclass(repr=False)
+class RegistryIdentity(Configuration):
+    resource_id: str | None = None
+    client_id: str | None = None
+
+
+@dataclass(repr=False)
+class ContainerRegistry(Configuration):
+    """An image registry: an address with a user name and password, or with an identity."""
+
+    address: str | None = None
+    username: str | None = None
+    password: str | None = field(default=None, metadata=SECRET)
+    registry_identity: RegistryIdentity | None = field(default=None, metadata=of(RegistryIdentity))

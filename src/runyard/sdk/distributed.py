@@ -1,0 +1,47 @@
+"""The ways to run one script as many processes: MPI, PyTorch, TensorFlow. How they are started is not decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runyard.sdk.configuration import Configuration
+
+
+@dataclass(repr=False)
+class MpiConfiguration(Configuration):
+    """Processes under `mpirun`: `process_count_per_node` on each of `node_count` nodes."""
+
+    process_count_per_node: int = 1
+    node_count: int = 1
+
+
+@dataclass(repr=False)
+class PyTorchConfiguration(Configuration):
+    """Processes that meet through torch.distributed, over nccl or gloo.
+
+    `process_count` is the number of processes on all nodes together; None starts one process per node, which may start
+    others itself (torch.distributed.launch).
+    """
+
+    communication_backend: str = "Nccl"
+    process_count: int | None = None
+    node_count: int = 1
+
+
+@dataclass(repr=False)
+class TensorflowConfiguration(Configuration):
+    """Processes that find each other through TF_CONFIG: workers, and parameter servers if any."""
+
+    worker_count: int = 1
+    parameter_server_count: int = 1
+
+
+@dataclass(repr=False)
+class ParallelTaskConfiguration(Configuration):
+    """Workers that share a queue of tasks."""
+
+    _open = True
+
+    max_retries_per_worker: int = 0
+    worker_count_per_node: int = 1
+    terminal_exit_codes: list[int] | None = None

@@ -1,0 +1,109 @@
+"""What is started for a run configuration: the script or command, its arguments, its interpreter, its variables."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runyard.contracts.plan import Launch
+from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
+
+if TYPE_CHECKING:
+    from runyard.sdk.runconfig import RunConfiguration
+
+LOCAL = "local"
+DEFAULT_INTERPRETER = "python"
+ENVIRONMENT_PROPERTY = "runyard.environment"
+
+
+def launch_of(run_config: RunConfiguration) -> dict[str, Any]:
+    """The checked `runyard.contracts.plan.Launch` of a run configuration, as it is sent."""
+    command = run_config.command
+    if run_config.script and command:
+        raise UserErrorException(
+            f"The run has both a script ({run_config.script!r}) and a command ({str(command)!r}). Give one of them: a "
+            "script with its arguments, or a command that says it all."
+        )
+    if not run_config.script and not command:
+        raise UserErrorException("The run has neither a script nor a command. Give ScriptRunConfig one of them.")
+    if command and run_config.arguments:
+        raise UserErrorException("A command takes no arguments beside it: write them into the command itself.")
+    if not run_config.target:
+        raise ExperimentExecutionException("The run has no compute target. Set compute_target='local'.")
+    _refuse_what_is_to_come(run_config)
+    launch = Launch(
+        script=run_config.script or None,
+        command=str(command) if command else None,
+        arguments=[str(argument) for argument in run_config.arguments or ()],
+        interpreter=interpreter_of(run_config),
+        environment_variables=_variables(run_config),
+        max_run_duration_seconds=run_config.max_run_duration_seconds or None,
+        output_collection=bool(run_config.history.output_collection),
+        directories_to_watch=[str(folder) for folder in run_config.history.directories_to_watch or ()],
+    )
+    return asdict(launch)
+
+
+def interpreter_of(run_config: RunConfiguration) -> str:
+    """The Python that runs the script.
+
+    The user's own environment means the Python that this code runs in, unless another is named; so does an environment
+    that nobody has touched.
+    """
+    environment = run_config.environment
+    if environment.needs_building():
+        raise UserErrorException(
+            f"The environment {environment.name!r} asks for packages, and this version of Runyard does not build "
+            "environments yet. Install them yourself and say so with `env.python.user_managed_dependencies = True`; "
+            "`env.python.interpreter_path` names the Python that has them."
+        )
+    given = environment.python.interpreter_path
+    if not environment.python.user_managed_dependencies or given in (None, "", DEFAULT_INTERPRETER):
+        return sys.executable
+    if run_config.target == LOCAL and shutil.which(given) is None:
+        raise UserErrorException(
+            f"There is no Python at {given!r} (environment.python.interpreter_path), or it cannot be run. Give the "
+            "path of an interpreter, such as /home/me/venv/bin/python."
+        )
+    return str(Path(given).expanduser()) if given.startswith("~") else given
+
+
+def environment_property(run_config: RunConfiguration) -> str:
+    """Which environment the run got, in words."""
+    environment = run_config.environment
+    interpreter = interpreter_of(run_config)
+    if environment.python.user_managed_dependencies:
+        return f"user-managed: {interpreter}"
+    return f"current interpreter: {interpreter}"
+
+
+def _variables(run_config: RunConfiguration) -> dict[str, str]:
+    from runyard.sdk.environment import EXAMPLE_VARIABLES
+
+    of_environment = run_config.environment.environment_variables or {}
+    said = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
+    variables: dict[str, str] = {}
+    for name, value in said.items():
+        if not name or "=" in name or "\0" in f"{name}{value}":
+            raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")
+        variables[str(name)] = str(value)
+    return variables
+
+
+def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
+    """What SDK v1 can ask for and this version cannot do is refused, never left aside in silence."""
+    wanted = {
+        "a distributed job (distributed_job_config, node_count > 1)": (
+            run_config.node_count > 1 or run_config.communicator not in ("None", None, "")
+        ),
+        "a run in a container (DockerConfiguration(use_docker=True))": run_config.docker.use_docker,
+        "data references": bool(run_config.data_references),
+        "datasets as inputs": bool(run_config.data),
+        "datasets as outputs": bool(run_config.output_data),
+    }
+    for what, asked in wanted.items():
+        if asked:
+            raise UserErrorException(f"This version of Runyard does not do {what} yet. Take it out of the settings.")

@@ -1,0 +1,75 @@
+"""What every part of `Run` stands on: which run it is, what the server says of it, and where its records go.
+
+A run is spoken to in one of three ways. *Inside* a submitted run, and in the process that *leads* an interactive one,
+records go to the journal: a server that is away stops nobody. A handle held *outside* asks the server directly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from runyard.sdk import telemetry
+from runyard.sdk.client import quote
+from runyard.sdk.notices import notice
+
+if TYPE_CHECKING:
+    from runyard.sdk.documents import RunDocument
+    from runyard.sdk.experiment import Experiment
+    from runyard.sdk.journal import Journal
+    from runyard.sdk.service import Service
+    from runyard.sdk.telemetry import Telemetry
+
+READ_FLUSH_SECONDS = 60.0
+
+
+class RunCore:
+    """Identity, the server's document and the journal."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        run_id: str,
+        document: RunDocument | None = None,
+        voice: Telemetry | None = None,
+    ) -> None:
+        self._experiment = experiment
+        self._run_id = run_id
+        self._document = document
+        self._voice = voice  # None: a handle from outside
+        self._telemetry = voice
+        self._journal: Journal | None = voice.journal(run_id) if voice is not None else None
+
+    @property
+    def _service(self) -> Service:
+        return self._experiment.workspace.service
+
+    def _address(self, *parts: str) -> str:
+        return "/".join(("/api/runs", quote(self._run_id), *(quote(part) for part in parts)))
+
+    def _known(self) -> RunDocument:
+        """What the server said of the run when it was last asked."""
+        return self._document if self._document is not None else self._ask()
+
+    def _ask(self) -> RunDocument:
+        """What the server says of the run now."""
+        self._document = cast("RunDocument", self._service.get(self._address()))
+        return self._document
+
+    def _open_journal(self) -> Journal:
+        """The journal to write to. A handle from outside gets one of its own with the first record."""
+        if self._journal is None:
+            self._ask()  # a run that is not there is told now, not by a background process
+            self._telemetry = telemetry.shipped(self._run_id, None, self._service.client.locator, lead=False)
+            self._journal = self._telemetry.journal(self._run_id)
+        return self._journal
+
+    def _deliver(self, seconds: float = READ_FLUSH_SECONDS) -> bool:
+        """Wait until the server has all that this process wrote of the run."""
+        return self._telemetry is None or self._telemetry.flush(self._run_id, seconds)
+
+    def _deliver_before_reading(self) -> None:
+        if not self._deliver():
+            notice(
+                f"The server has not yet confirmed all that run {self._run_id} logged; what is read now may lack the "
+                "latest of it. Nothing is lost: it is on the disk and is delivered when the server takes it."
+            )

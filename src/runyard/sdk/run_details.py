@@ -1,0 +1,51 @@
+"""What SDK v1 tells of a run, made from what the server tells: the dict of `get_details`, and its error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runyard.sdk.client import quote
+from runyard.sdk.documents import RunDocument
+
+NO_ERROR = "The run failed, and nothing was said about the cause."
+
+
+def details(document: RunDocument, server_url: str) -> dict[str, Any]:
+    """SDK v1's keys; those without a value are left out, but submittedBy."""
+    told: dict[str, Any] = {
+        "runId": document["id"],
+        "target": document["target"],
+        "status": document["status"],
+        "startTimeUtc": document["started_at"],
+        "endTimeUtc": document["ended_at"],
+        "services": {},
+        "error": error_of(document),
+        "warnings": document["warnings"] or None,
+        "properties": document["properties"],
+        "inputDatasets": [],
+        "outputDatasets": [],
+        "runDefinition": document.get("definition") or None,
+        "logFiles": {name: file_url(server_url, document["id"], name) for name in document.get("logs", [])},
+    }
+    kept = {key: value for key, value in told.items() if value is not None}
+    kept["submittedBy"] = document["submitted_by"]
+    return kept
+
+
+def error_of(document: RunDocument) -> dict[str, Any] | None:
+    """The run's error. SDK v1 keeps code and message one level deeper, under `error`: they are in both places."""
+    error = document["error"]
+    if error is None:
+        return None
+    return {**error, "error": {"code": error.get("code"), "message": error.get("message")}}
+
+
+def error_text(document: RunDocument) -> str:
+    """The error as the JSON that an ActivityFailedException carries."""
+    error = document["error"]
+    return json.dumps(error, indent=4, ensure_ascii=False) if error else NO_ERROR
+
+
+def file_url(server_url: str, run_id: str, name: str) -> str:
+    return f"{server_url}/api/runs/{quote(run_id)}/files/{quote(name)}"

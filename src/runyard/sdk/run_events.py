@@ -1,0 +1,98 @@
+"""Following a run: its states and logs as they come, through broken connections and restarts of the server."""
+
+from __future__ import annotations
+
+import codecs
+import time
+from typing import Iterator
+
+from runyard.contracts import home as homes
+from runyard.contracts.states import TERMINAL
+from runyard.sdk import processes
+from runyard.sdk.client import QUIET, ClientProblem, Event, Unreachable, quote
+from runyard.sdk.notices import notice
+from runyard.sdk.service import Service, sdk_exception
+
+LONGEST_PAUSE = 2.0
+
+
+def follow(service: Service, run_id: str, deadline: float | None = None) -> Iterator[Event]:
+    """The events of a run until it has ended, or until the deadline.
+
+    After a break the server tells anew how things stand, so that nothing is missed. A server that was stopped on
+    purpose is waited for; one that has died is started again.
+    """
+    pause, told = 0.05, False
+    while deadline is None or time.monotonic() < deadline:
+        try:
+            with service.client.events(f"/api/runs/{quote(run_id)}/events") as events:
+                pause = 0.05
+                for news in events:
+                    event = _as_it_is(service, run_id) if news is QUIET else news
+                    yield event
+                    if event.name == "state" and event.value["status"] in TERMINAL:
+                        return
+                    if deadline is not None and time.monotonic() > deadline:
+                        return
+        except Unreachable:
+            if not told and _stopped_on_purpose(service):
+                told = True
+                notice("The Runyard server was stopped. The run goes on; waiting for the server (`runyard up`).")
+            if not _stopped_on_purpose(service):
+                _as_it_is(service, run_id)  # with the client's patience, which also starts a server that has died
+            time.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+            _take_up_new_address(service)
+        except ClientProblem as problem:
+            raise sdk_exception(problem) from None
+
+
+def _as_it_is(service: Service, run_id: str) -> Event:
+    """Asked for when there was no news for a while: an event that was lost costs seconds, not the end of the run."""
+    document = service.get(f"/api/runs/{quote(run_id)}")
+    return Event("state", {"status": document["status"], "at": None, "reason": document["reason"]})
+
+
+def _stopped_on_purpose(service: Service) -> bool:
+    """A server that ends in order takes its server.json with it."""
+    return service.home is not None and homes.read_server(service.home) is None
+
+
+def _take_up_new_address(service: Service) -> None:
+    from dataclasses import replace
+
+    running = homes.read_server(service.home) if service.home is not None else None
+    if running is not None and running.url != service.url and processes.alive(running.pid):
+        service.client.locator = replace(service.client.locator, url=running.url)
+
+
+class LogReader:
+    """Reads a growing log of a run from where it was last read."""
+
+    def __init__(self, service: Service, run_id: str, name: str) -> None:
+        self.name = name
+        self._service = service
+        self._address = f"/api/runs/{quote(run_id)}/files/{quote(name)}"
+        self._offset = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def new_text(self, size: int | None = None) -> Iterator[str]:
+        """What the log has gained, as it arrives. `size` is its size, where it is known."""
+        if size is not None and size < self._offset:  # it was begun anew
+            self._offset = 0
+            self._decoder.reset()
+        if size is not None and size == self._offset:
+            return
+        headers = {"Range": f"bytes={self._offset}-"} if self._offset else {}
+        try:
+            with self._service.client.stream(self._address, headers=headers) as answer:
+                if self._offset and answer.status != 206:
+                    return
+                for chunk in answer:
+                    self._offset += len(chunk)
+                    yield self._decoder.decode(chunk)
+        except ClientProblem as problem:
+            if problem.code not in ("file_not_found", "bad_range"):
+                raise sdk_exception(problem) from None
+        except OSError:
+            return  # the connection broke: the next event, or the end, reads on from here

@@ -1,0 +1,117 @@
+"""What SDK v1's Workspace offers and Runyard has not: said in words, with what takes its place. Nothing is faked."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, NoReturn
+
+from runyard.sdk.exceptions import UserErrorException
+
+
+def absent(what: str, instead: str) -> NoReturn:
+    raise UserErrorException(f"Runyard has no {what}. {instead}")
+
+
+class AbsentParts:
+    """Resources that this version cannot hold (so that their dicts are truly empty), and Azure's own operations."""
+
+    @property
+    def compute_targets(self) -> dict[str, Any]:
+        """Compute targets by name: none can be made in this version. Runs take place on 'local', which needs none."""
+        return {}
+
+    @property
+    def datastores(self) -> dict[str, Any]:
+        """Datastores by name: none can be made in this version."""
+        return {}
+
+    @property
+    def datasets(self) -> dict[str, Any]:
+        """Datasets by name: none can be registered in this version."""
+        return {}
+
+    @property
+    def environments(self) -> dict[str, Any]:
+        """Environments by name: none can be registered in this version."""
+        return {}
+
+    @property
+    def images(self) -> dict[str, Any]:
+        """Images by name: none can be made in this version."""
+        return {}
+
+    @property
+    def models(self) -> dict[str, Any]:
+        """Models by name: none can be registered in this version."""
+        return {}
+
+    @property
+    def webservices(self) -> dict[str, Any]:
+        """Webservices by name: none can be deployed in this version."""
+        return {}
+
+    @property
+    def linked_services(self) -> dict[str, Any]:
+        """Linked services by name: Runyard has none."""
+        return {}
+
+    @property
+    def private_endpoints(self) -> dict[str, Any]:
+        """Private endpoints by name: Runyard has none."""
+        return {}
+
+    def get_default_compute_target(self, type: str) -> None:
+        """The default target for 'CPU' or 'GPU': none is set."""
+        if str(type).upper() not in ("CPU", "GPU"):
+            raise UserErrorException(f"The type of a default compute target is 'CPU' or 'GPU', not {type!r}.")
+
+    def get_default_datastore(self) -> NoReturn:
+        absent("datastores in this version", "Let the script read its files from the disk, or from its own folder.")
+
+    def set_default_datastore(self, name: str) -> NoReturn:
+        absent("datastores in this version", f"So {name!r} cannot be the default.")
+
+    def get_default_keyvault(self) -> NoReturn:
+        absent("key vault in this version", "Hand secrets to a run with run_config.environment_variables.")
+
+    def get_mlflow_tracking_uri(self) -> NoReturn:
+        absent(
+            "MLflow tracking in this version", "Log with run.log and its siblings, which run.get_metrics reads back."
+        )
+
+    def update_dependencies(self, container_registry: str | None = None, force: bool = False) -> NoReturn:
+        absent("container registry to attach", "Files and images are kept by the server itself.")
+
+    def add_private_endpoint(
+        self,
+        private_endpoint_config: Any,
+        private_endpoint_auto_approval: bool = True,
+        location: str | None = None,
+        show_output: bool = True,
+        tags: Mapping[str, str] | None = None,
+    ) -> NoReturn:
+        absent("private endpoints", "Its server listens on this machine only, unless its operator opens it.")
+
+    def delete_private_endpoint_connection(self, private_endpoint_connection_name: str) -> NoReturn:
+        absent("private endpoints", "There is none to delete.")
+
+    def list_keys(self) -> NoReturn:
+        absent("storage accounts or registries with keys", "The server's token is in the file `token` of RUNYARD_HOME.")
+
+    def sync_keys(self, no_wait: bool = False) -> None:
+        """Nothing to do: there are no keys that could go out of step."""
+
+    def set_connection(self, name: str, category: str, target: str, authType: str, value: str) -> NoReturn:
+        absent("connections", "Hand credentials to a run with run_config.environment_variables.")
+
+    def list_connections(self, category: str | None = None, target: str | None = None) -> list[Any]:
+        """Connections: Runyard has none."""
+        return []
+
+    def get_connection(self, name: str) -> NoReturn:
+        absent("connections", f"So there is none named {name!r}.")
+
+    def delete_connection(self, name: str) -> NoReturn:
+        absent("connections", f"So there is none named {name!r}.")
+
+    def diagnose_workspace(self, diagnose_parameters: Any) -> NoReturn:
+        absent("network settings to diagnose", "`runyard doctor` checks the server and its files.")

@@ -1,0 +1,83 @@
+"""The application: all routes, and what lives as long as the server does."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime, timezone
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from runyard import __version__
+from runyard.engines.local import LocalEngine
+from runyard.engines.sdk_folder import sdk_folder
+from runyard.scheduler.scheduler import Scheduler, Surroundings
+from runyard.server import (
+    auth,
+    events,
+    experiments,
+    files,
+    health,
+    journals,
+    metrics,
+    page,
+    problems,
+    runs,
+    snapshots,
+    workspaces,
+)
+from runyard.server.live import Live
+from runyard.server.meters import Metered, Meters
+from runyard.server.protocol import ProtocolCheck
+from runyard.server.settings import Settings
+from runyard.server.yard import Yard
+from runyard.store import workspaces as stored_workspaces
+from runyard.store.store import Store
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The server of one home folder. `settings` has its token, secret and url."""
+    live, meters = Live(), Meters()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            store = await run_in_threadpool(_open, settings)
+            stack.push_async_callback(run_in_threadpool, store.close)
+            scheduler = _scheduler(settings, store, live)
+            await run_in_threadpool(scheduler.start)
+            stack.push_async_callback(run_in_threadpool, scheduler.close)
+            app.state.yard = Yard(settings, store, scheduler, live, meters, datetime.now(timezone.utc))
+            stack.callback(live.close)
+            yield
+
+    # Neither of the pages that show the API is on: they load scripts from elsewhere.
+    app = FastAPI(title="Runyard", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.live = live
+    for routes in (health, workspaces, experiments, runs, events, files, journals, metrics, snapshots, page):
+        app.include_router(routes.router)
+    problems.install(app)
+    app.add_middleware(ProtocolCheck)
+    app.add_middleware(problems.Guard)
+    app.add_middleware(Metered, meters=meters)
+    return app
+
+
+def _open(settings: Settings) -> Store:
+    store = Store.open(settings.home, settings.database_url)
+    with store.database.write() as connection:
+        stored_workspaces.ensure_default(connection)
+    return store
+
+
+def _scheduler(settings: Settings, store: Store, live: Live) -> Scheduler:
+    surroundings = Surroundings(
+        home=settings.home,
+        server_url=lambda: settings.url,
+        token_for=functools.partial(auth.run_token, settings.secret),
+        sdk_folder=functools.cache(functools.partial(sdk_folder, settings.home)),
+        grace_seconds=settings.grace_seconds,
+    )
+    return Scheduler(store, {"local": LocalEngine(settings.home / "runs", settings.local_runs)}, surroundings, live.state)

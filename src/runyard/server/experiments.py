@@ -1,0 +1,72 @@
+"""Routes of experiments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from runyard.contracts import names
+from runyard.server import answers
+from runyard.server.answers import answer
+from runyard.server.auth import User
+from runyard.server.labels import pairs
+from runyard.server.yard import Here
+from runyard.store import deletion, experiments
+
+router = APIRouter(prefix="/api", tags=["experiments"], dependencies=[User])
+
+View = Literal["ActiveOnly", "ArchivedOnly", "All"]
+
+
+class ExperimentChange(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    set_tags: dict[str, str | None] = {}
+    remove_tags: list[str] = []
+    archived: bool | None = None
+    name: str | None = None
+
+
+@router.put("/workspaces/{workspace}/experiments/{name}", summary="Make an experiment if it is not there")
+def ensure(workspace: str, name: str, yard: Here) -> Response:
+    names.check("experiment", name)
+    with yard.store.database.write() as connection:
+        row = experiments.ensure(connection, workspace, name)
+    return answer(answers.experiment(row))
+
+
+@router.get("/workspaces/{workspace}/experiments", summary="List the experiments of a workspace, newest first")
+def find(
+    workspace: str,
+    yard: Here,
+    view: View = "ActiveOnly",
+    name: str | None = None,
+    tag: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
+) -> Response:
+    with yard.store.database.read() as connection:
+        rows = experiments.find(connection, workspace, view, name, pairs(tag))
+    return answer({"experiments": [answers.experiment(row) for row in rows]})
+
+
+@router.get("/experiments/{id}", summary="One experiment")
+def get(id: str, yard: Here) -> Response:
+    with yard.store.database.read() as connection:
+        row = experiments.get(connection, id)
+    return answer(answers.experiment(row))
+
+
+@router.patch("/experiments/{id}", summary="Tag, archive, reactivate or rename an experiment")
+def update(id: str, body: ExperimentChange, yard: Here) -> Response:
+    if body.name is not None:
+        names.check("experiment", body.name)
+    with yard.store.database.write() as connection:
+        row = experiments.update(connection, id, body.set_tags, body.remove_tags, body.archived, body.name)
+    return answer(answers.experiment(row))
+
+
+@router.delete("/experiments/{id}", summary="Delete an experiment with its runs")
+def delete(id: str, yard: Here) -> Response:
+    return answer(answers.freed(deletion.delete_experiment(yard.store, id)))

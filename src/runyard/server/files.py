@@ -1,0 +1,152 @@
+"""Routes of the files of a run: whole ones, ones that grow, and names for content that is there already."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, BinaryIO
+
+from fastapi import APIRouter, Header, Query, Request
+from pydantic import BaseModel, ConfigDict
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+
+from runyard.contracts import names, pack
+from runyard.server import answers, uploads
+from runyard.server.answers import answer
+from runyard.server.auth import ReachableRun
+from runyard.server.downloads import file_response
+from runyard.server.problems import Problem
+from runyard.server.yard import Here, Yard
+from runyard.store import files, runs
+from runyard.store.errors import NotFound
+from runyard.store.files import FileEntry
+from runyard.store.objects import ObjectWriter, Stored
+from runyard.store.store import Store
+
+router = APIRouter(prefix="/api/runs/{run_id}", tags=["files"])
+
+BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}
+"""Said in /openapi.json of routes that take bytes as they are."""
+
+
+class Links(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    files: dict[str, str]
+
+
+@router.get("/files", summary="List the files of a run")
+def find(run_id: ReachableRun, yard: Here, prefix: str = "") -> Response:
+    with yard.store.database.read() as connection:
+        runs.get(connection, run_id)
+        entries = files.find(connection, run_id, prefix)
+    return answer({"files": [answers.file(entry) for entry in entries]})
+
+
+@router.get("/files/{name:path}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
+def download(run_id: ReachableRun, name: str, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
+    name = names.check_file(name)
+    file, size = open_file(yard.store, run_id, name)
+    return file_response(file, size, name, range)
+
+
+@router.put("/files/{name:path}", summary="Store a whole file", openapi_extra=BYTES)
+async def upload(
+    run_id: ReachableRun,
+    name: str,
+    request: Request,
+    yard: Here,
+    x_runyard_hash: Annotated[str | None, Header(pattern="^[0-9a-f]{64}$")] = None,
+) -> Response:
+    name = names.check_file(name)
+    await run_in_threadpool(_must_exist, yard, run_id)
+    writer = await uploads.receive_object(request, yard.store.objects)
+    stored = await run_in_threadpool(_keep, yard, run_id, name, writer, x_runyard_hash)
+    yard.meters.stored(stored.size)
+    yard.live.file(run_id, name, stored.size)
+    return answer({"name": name, "size": stored.size, "hash": stored.digest})
+
+
+@router.post("/links", summary="Name content that the server has already")
+def link(run_id: ReachableRun, body: Links, yard: Here) -> Response:
+    wanted = {names.check_file(name): digest for name, digest in body.files.items()}
+    linked: dict[str, int] = {}
+    with yard.store.database.write() as connection:
+        runs.get(connection, run_id)
+        for name, digest in wanted.items():
+            size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
+            if size is not None:
+                files.put(connection, run_id, name, Stored(digest, size))
+                linked[name] = size
+    for name, size in linked.items():
+        yard.live.file(run_id, name, size)
+    return answer({"missing": [name for name in wanted if name not in linked]})
+
+
+@router.post("/appends/{name:path}", summary="Append to a file that grows", openapi_extra=BYTES)
+async def append(
+    run_id: ReachableRun,
+    name: str,
+    request: Request,
+    yard: Here,
+    offset: Annotated[int, Query(ge=0, description="where in the file the bytes begin")],
+    restart: Annotated[bool, Query(description="empty the file first; with offset 0")] = False,
+) -> Response:
+    name = names.check_file(name)
+    if restart and offset:
+        raise Problem("bad_request", "A file that begins anew begins at offset 0.", "Send restart=true with offset=0.")
+    size: int | None = None
+    async for piece in uploads.pieces(request):
+        size = await run_in_threadpool(_append, yard, run_id, name, offset, piece, restart)
+        offset, restart = offset + len(piece), False
+    if size is None:
+        size = await run_in_threadpool(_append, yard, run_id, name, offset, b"", restart)
+    return answer({"size": size})
+
+
+def open_file(store: Store, run_id: str, name: str) -> tuple[BinaryIO, int]:
+    """An open file of a run, and its size now."""
+    while True:
+        with store.database.read() as connection:
+            entry = files.get(connection, run_id, name)
+        try:
+            if entry.growing is not None:
+                file = store.growing.open(entry.growing)
+            else:
+                file = store.objects.open(str(entry.digest))
+        except NotFound:
+            if not _has_moved(store, run_id, entry):
+                raise
+            continue  # it was sealed or replaced since the row was read
+        return file, os.fstat(file.fileno()).st_size
+
+
+def _has_moved(store: Store, run_id: str, entry: FileEntry) -> bool:
+    with store.database.read() as connection:
+        now = files.get(connection, run_id, entry.name)
+    return (now.digest, now.growing) != (entry.digest, entry.growing)
+
+
+def _must_exist(yard: Yard, run_id: str) -> None:
+    with yard.store.database.read() as connection:
+        runs.get(connection, run_id)
+
+
+def _keep(yard: Yard, run_id: str, name: str, writer: ObjectWriter, digest: str | None) -> Stored:
+    """Finished under the write lock: a deletion that runs now would otherwise remove the object before it is named."""
+    try:
+        with yard.store.database.write() as connection:
+            runs.get(connection, run_id)
+            stored = writer.finish(digest)
+            files.put(connection, run_id, name, stored)
+            return stored
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def _append(yard: Yard, run_id: str, name: str, offset: int, piece: bytes, restart: bool) -> int:
+    size = files.append(yard.store, run_id, name, offset, piece, restart)
+    yard.meters.stored(len(piece))
+    yard.live.file(run_id, name, size)
+    return size

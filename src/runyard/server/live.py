@@ -1,0 +1,112 @@
+"""News of runs, from whichever thread has them to the event streams that wait for them.
+
+A stream that reads slowly costs no memory: of a file only the latest size is kept, and one that falls behind too far
+is ended, since whoever asks again is first told how things are now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from runyard.store.runs import StateChange
+
+_WAITING = 10_000
+"""How much news may wait for one stream."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What has happened since the last look. `over` says that nothing more will come."""
+
+    files: dict[str, int]
+    states: list[StateChange]
+    over: bool = False
+
+
+@dataclass(eq=False)
+class Subscription:
+    """One stream's view of one run. Filled from any thread, emptied on the event loop."""
+
+    _lock: threading.Lock
+    _loop: asyncio.AbstractEventLoop
+    _ready: asyncio.Event = field(default_factory=asyncio.Event)
+    _files: dict[str, int] = field(default_factory=dict)
+    _states: list[StateChange] = field(default_factory=list)
+    _over: bool = False
+    _rung: bool = False
+
+    async def news(self, timeout: float) -> News | None:
+        """What is new, as soon as there is something; None when nothing happens for `timeout` seconds."""
+        try:
+            await asyncio.wait_for(self._ready.wait(), timeout)
+        except asyncio.TimeoutError:
+            return None
+        with self._lock:
+            news = News(self._files, self._states, self._over)
+            self._files, self._states, self._rung = {}, [], False
+            self._ready.clear()
+        return news
+
+    def add(self, file: tuple[str, int] | None = None, state: StateChange | None = None, over: bool = False) -> None:
+        """Keep a piece of news. The caller holds the lock."""
+        if file is not None:
+            self._files[file[0]] = file[1]
+        if state is not None:
+            self._states.append(state)
+        self._over = self._over or over or len(self._files) + len(self._states) > _WAITING
+        if not self._rung:
+            self._rung = True
+            self._loop.call_soon_threadsafe(self._ready.set)
+
+
+class Live:
+    """Who waits for news of which run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._subscriptions: dict[str, list[Subscription]] = {}
+        self._closed = False
+
+    def state(self, run_id: str, change: StateChange) -> None:
+        """A run has changed its state."""
+        with self._lock:
+            for each in self._subscriptions.get(run_id, ()):
+                each.add(state=change)
+
+    def file(self, run_id: str, name: str, size: int) -> None:
+        """A log has grown, or a file has come."""
+        with self._lock:
+            for each in self._subscriptions.get(run_id, ()):
+                each.add(file=(name, size))
+
+    @contextmanager
+    def subscribe(self, run_id: str) -> Iterator[Subscription]:
+        """News of a run from now on. To be called on the event loop that reads them."""
+        subscription = Subscription(self._lock, asyncio.get_running_loop())
+        with self._lock:
+            if self._closed:
+                subscription.add(over=True)
+            self._subscriptions.setdefault(run_id, []).append(subscription)
+        try:
+            yield subscription
+        finally:
+            with self._lock:
+                self._subscriptions[run_id].remove(subscription)
+                if not self._subscriptions[run_id]:
+                    del self._subscriptions[run_id]
+
+    def close(self) -> None:
+        """End every stream, and those that still come: the server is about to stop."""
+        with self._lock:
+            self._closed = True
+            for waiting in self._subscriptions.values():
+                for each in waiting:
+                    each.add(over=True)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return sum(len(waiting) for waiting in self._subscriptions.values())

@@ -1,0 +1,30 @@
+"""The route that reads the metrics of runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from runyard.server.answers import answer
+from runyard.server.auth import ReachableRun
+from runyard.server.yard import Here
+from runyard.store import runs, series
+
+router = APIRouter(prefix="/api/runs/{run_id}/metrics", tags=["metrics"])
+
+
+@router.get("", summary="Metrics of a run, whole or downsampled")
+def read(
+    run_id: ReachableRun,
+    yard: Here,
+    name: str | None = None,
+    recursive: Annotated[bool, Query(description="with those of all descendants")] = False,
+    buckets: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many points of a series")] = None,
+) -> Response:
+    with yard.store.database.read() as connection:
+        runs.get(connection, run_id)
+        wanted = [run_id, *runs.descendants(connection, run_id)] if recursive else [run_id]
+        found = {each: series.read(connection, each, name, buckets) for each in wanted}
+    return answer({"metrics": {each: metrics for each, metrics in found.items() if metrics}})

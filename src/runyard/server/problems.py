@@ -1,0 +1,187 @@
+"""Refusals: every error of the server and the store as a problem document with a stable code."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from runyard.contracts.manifest import BadManifest
+from runyard.contracts.names import BadName
+from runyard.contracts.pack import BadPack
+from runyard.store.errors import StoreError
+
+log = logging.getLogger("runyard.server")
+
+MEDIA_TYPE = "application/problem+json"
+
+_CODES = {
+    400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack"),
+    401: ("not_authenticated",),
+    403: ("not_allowed",),
+    404: (
+        "workspace_not_found",
+        "experiment_not_found",
+        "run_not_found",
+        "file_not_found",
+        "snapshot_not_found",
+        "metric_not_found",
+        "not_found",
+    ),
+    405: ("method_not_allowed",),
+    409: (
+        "workspace_exists",
+        "workspace_not_empty",
+        "experiment_exists",
+        "experiment_active",
+        "experiment_archived",
+        "run_exists",
+        "run_active",
+        "property_fixed",
+        "offset_gap",
+        "objects_missing",
+    ),
+    416: ("bad_range",),
+    422: ("content_mismatch", "unknown_target", "invalid_run"),
+    426: ("client_too_old", "client_too_new"),
+    500: ("database_damaged", "internal"),
+    503: ("not_ready",),
+    507: ("disk_full",),
+}
+STATUS = {code: status for status, codes in _CODES.items() for code in codes}
+
+_DRAINED = 256 << 20
+"""How much of a refused upload is still read, so that its sender comes to read the answer."""
+
+
+class Problem(Exception):
+    """A request that the server refuses."""
+
+    def __init__(self, code: str, title: str, help: str = "", detail: Mapping[str, Any] | None = None) -> None:
+        super().__init__(title)
+        self.code, self.title, self.help, self.detail = code, title, help, dict(detail or {})
+
+
+def document(
+    code: str, title: str, help: str = "", detail: Mapping[str, Any] | None = None, status: int | None = None
+) -> Response:
+    status = STATUS.get(code, 500) if status is None else status
+    body = {"code": code, "title": title, "help": help, "status": status, "detail": dict(detail or {})}
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return Response(orjson.dumps(body, default=str), status, headers, MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Let `app` answer every refusal with a problem document."""
+    app.add_exception_handler(Problem, _refused)
+    app.add_exception_handler(StoreError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    for kind in _BROKEN_RULES:
+        app.add_exception_handler(kind, _broken_rule)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, (Problem, StoreError))
+    if STATUS.get(error.code, 500) >= 500:
+        log.error("%s %s: %s", request.method, request.url.path, error.title)
+    response = document(error.code, error.title, error.help, error.detail)
+    if error.code == "bad_range":
+        response.headers["Content-Range"] = f"bytes */{error.detail['size']}"
+    return response
+
+
+_BROKEN_RULES: dict[type[Exception], tuple[str, str]] = {
+    BadName: ("bad_name", "Choose another name."),
+    BadPack: ("bad_pack", "Before the bytes of each object comes a line '<sha256> <size>'."),
+    BadManifest: ("bad_manifest", "One JSON array per path: [path, kind, sha256, size, executable, target]."),
+    UnicodeEncodeError: ("bad_request", "Send text that can be written in UTF-8."),
+}
+
+
+async def _broken_rule(request: Request, error: Exception) -> Response:
+    code, help = next(rule for kind, rule in _BROKEN_RULES.items() if isinstance(error, kind))
+    return document(code, str(error), help)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    fields = [
+        {"field": ".".join(str(step) for step in each["loc"][1:]) or str(each["loc"][0]), "message": str(each["msg"])}
+        for each in error.errors()
+    ]
+    words = "; ".join(f"{each['field']}: {each['message']}" for each in fields[:5])
+    title = f"{request.method} {request.url.path} does not have the form that it needs. {words}."
+    return document("bad_request", title, "/openapi.json describes every request.", {"fields": fields})
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    where = f"{request.method} {request.url.path}"
+    if error.status_code == 404:
+        return document("not_found", f"There is no {where}.", "/openapi.json lists what there is.")
+    if error.status_code == 405:
+        return document("method_not_allowed", f"There is no {where}.", "/openapi.json lists what there is.")
+    return document("bad_request", f"{where}: {error.detail}.", status=error.status_code)
+
+
+class Guard:
+    """The outer wall: an exception that nobody expected becomes a problem with an id that is also in the log."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+        left = True  # whether more of the body may come
+
+        async def watched_receive() -> Message:
+            nonlocal left
+            message = await receive()
+            left = message["type"] == "http.request" and bool(message.get("more_body", False))
+            return message
+
+        async def watched_send(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                if message["status"] >= 400 and left and _has_body(scope):
+                    await _drain(watched_receive, lambda: left)
+            await send(message)
+
+        try:
+            await self._app(scope, watched_receive, watched_send)
+        except ClientDisconnect:
+            log.debug("%s %s: the client left", scope["method"], scope["path"])
+        except Exception:
+            id = secrets.token_hex(6)
+            log.exception("%s %s failed (%s)", scope["method"], scope["path"], id)
+            if started:
+                raise
+            title = f"The server failed at this request ({id})."
+            response = document("internal", title, f"The server's log says more, at {id}.", {"id": id})
+            await response(scope, watched_receive, watched_send)
+
+
+def _has_body(scope: Scope) -> bool:
+    names = {name for name, _ in scope["headers"]}
+    return b"content-length" in names or b"transfer-encoding" in names
+
+
+async def _drain(receive: Receive, more: Any) -> None:
+    seen = 0
+    while more() and seen < _DRAINED:
+        message = await receive()
+        seen += len(message.get("body", b""))

@@ -1,0 +1,174 @@
+"""The server as a process: one per home folder, from its lock to its end. What it cannot do it says in one line.
+
+Exit codes: 2 wrong arguments, 3 another server has this home, 4 no socket, 5 open to others without a token,
+6 the database cannot be used, 7 the home folder cannot be used.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runyard import __version__
+from runyard.contracts import home as homes
+from runyard.server import settings as settings_
+from runyard.server import sockets
+from runyard.server.home_lock import HomeLock, Taken
+from runyard.server.settings import Settings
+
+if TYPE_CHECKING:
+    import socket
+
+USAGE, RUNS_ALREADY, NO_SOCKET, NO_TOKEN, NO_DATABASE, NO_HOME = 2, 3, 4, 5, 6, 7
+
+log = logging.getLogger("runyard.server")
+
+
+class CannotStart(Exception):
+    """Why there is no server, in words, and the exit code for it."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit code."""
+    try:
+        serve(_read(arguments))
+    except CannotStart as error:
+        print(f"runyard: {error}", file=sys.stderr)
+        return error.code
+    return 0
+
+
+def serve(settings: Settings) -> None:
+    """Serve one home folder until a signal ends it. CannotStart says why it could not."""
+    _refuse_open_door(settings)
+    with _home(settings.home), _lock(settings.home) as lock, _socket(settings, lock) as listener:
+        settings = replace(_with_keys(settings), url=sockets.address(settings.host, listener.getsockname()[1]))
+        _run(settings, listener)
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    # Loaded now: whoever is refused above gets to know it at once.
+    from runyard.server.app import create_app
+    from runyard.server.serving import Server
+    from runyard.store.errors import DiskFull, StoreError
+
+    _log_to_stderr()
+
+    def started() -> None:
+        said = {"url": settings.url, "pid": os.getpid(), "version": __version__}
+        homes.write_private(homes.server_file(settings.home), json.dumps(said))
+        log.info("runyard %s serves %s at %s", __version__, settings.home, settings.url)
+
+    server = Server(create_app(settings), started)
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, server.handle_exit)
+    try:
+        server.run(sockets=[listener])
+    except StoreError as error:
+        code = NO_HOME if isinstance(error, DiskFull) else NO_DATABASE
+        raise CannotStart(code, f"{error.title} {error.help}".strip()) from error
+    finally:
+        _forget(settings)
+    log.info("runyard has stopped")
+
+
+def _read(arguments: Sequence[str]) -> Settings:
+    try:
+        return settings_.read(arguments, os.environ)
+    except settings_.BadSettings as error:
+        raise CannotStart(USAGE, str(error)) from error
+
+
+def _refuse_open_door(settings: Settings) -> None:
+    if not settings.token and not settings_.is_loopback(settings.host):
+        raise CannotStart(
+            NO_TOKEN,
+            f"Listening on {settings.host} lets other machines in, so it needs a token of your own: whoever has it can "
+            "run programs as you. Set RUNYARD_TOKEN or --token-file, or leave --host out.",
+        )
+
+
+@contextmanager
+def _home(home: Path) -> Iterator[None]:
+    """Make the home folder, and put what goes wrong with it into words."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            text = (
+                f"There is no space left on the disk of {home}. Free some, or set RUNYARD_HOME to a folder elsewhere."
+            )
+        else:
+            text = f"{error.filename or home} cannot be used: {error.strerror}. Set RUNYARD_HOME to another folder."
+        raise CannotStart(NO_HOME, text) from error
+
+
+@contextmanager
+def _lock(home: Path) -> Iterator[HomeLock]:
+    try:
+        lock = HomeLock(home)
+    except Taken as error:
+        raise CannotStart(RUNS_ALREADY, str(error)) from error
+    with lock:
+        yield lock
+
+
+@contextmanager
+def _socket(settings: Settings, lock: HomeLock) -> Iterator[socket.socket]:
+    try:
+        listener = sockets.listen(settings.host, settings.port, lock.last_port)
+    except sockets.CannotListen as error:
+        raise CannotStart(NO_SOCKET, str(error)) from error
+    with listener:
+        lock.record(listener.getsockname()[1])
+        yield listener
+
+
+def _with_keys(settings: Settings) -> Settings:
+    """The token and the secret of this home, made the first time.
+
+    The file `token` always holds the token of the home's server, so that clients on this machine find it.
+    """
+    token = settings.token or homes.read_token(settings.home) or secrets.token_urlsafe(32)
+    if token != homes.read_token(settings.home):
+        homes.write_private(settings.home / "token", token + "\n")
+    kept = settings.home / "secret"
+    try:
+        secret = kept.read_text("utf-8").strip()
+    except FileNotFoundError:
+        secret = ""
+    if not secret:
+        secret = secrets.token_urlsafe(32)
+        homes.write_private(kept, secret + "\n")
+    return replace(settings, token=token, secret=secret)
+
+
+def _forget(settings: Settings) -> None:
+    running = homes.read_server(settings.home)
+    if running is not None and running.pid == os.getpid():
+        homes.server_file(settings.home).unlink(missing_ok=True)
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(message)s",
+        datefmt="%Y-%m-%d %H:%M:%S",
+    )
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)

@@ -1,0 +1,153 @@
+"""What a client asks for when it makes a run: the form of the request, and the rules that it must follow."""
+
+from __future__ import annotations
+
+import functools
+import getpass
+import os
+import secrets
+import time
+import uuid
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from sqlalchemy import Connection
+
+from runyard.contracts import names, states
+from runyard.server.problems import Problem
+from runyard.store import experiments, runs
+from runyard.store.runs import SCRIPT, NewRun, Run
+
+Label = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,255}$")]
+"""A short text of programs, such as the type of a run."""
+
+
+class LaunchRequest(BaseModel):
+    """`runyard.contracts.plan.Launch`, as a client sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    script: str | None = None
+    command: str | None = None
+    arguments: list[str] = []
+    interpreter: str = "python"
+    environment_variables: dict[str, str] = {}
+    max_run_duration_seconds: int | None = Field(None, gt=0)
+    output_collection: bool = True
+    directories_to_watch: list[str] = ["logs"]
+
+
+class RunRequest(BaseModel):
+    """`script` runs are queued; `interactive` and `child` runs are led by the process that makes them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: str | None = None
+    experiment: str | None = None
+    run_id: str | None = None
+    kind: Literal["script", "interactive", "child"] = "script"
+    type: Label = "azureml.scriptrun"
+    parent_id: str | None = None
+    name: str | None = None
+    display_name: str | None = None
+    description: str | None = None
+    tags: dict[str, str | None] = {}
+    properties: dict[str, str | None] = {}
+    target: Label = "local"
+    snapshot_id: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    definition: dict[str, JsonValue] = {}
+    launch: LaunchRequest | None = None
+    start: bool = True
+
+
+def check(request: RunRequest, targets: list[str]) -> None:
+    """Refuse what can be seen to be wrong without asking the database."""
+    for run_id in (request.run_id, request.parent_id):
+        if run_id is not None:
+            names.check("run", run_id)
+    if request.parent_id is None and not (request.workspace and request.experiment):
+        raise invalid("The request names no workspace and experiment.", "Send both, or a `parent_id`.")
+    if request.kind == "child" and request.parent_id is None:
+        raise invalid("A child run needs a parent.", "Send `parent_id`, or the kind 'interactive'.")
+    if request.kind == "interactive" and request.parent_id is not None:
+        raise invalid("An interactive run has no parent.", "Use the kind 'child' to make a run below another one.")
+    if request.kind != SCRIPT:
+        return
+    if request.target not in targets:
+        raise Problem(
+            "unknown_target",
+            f"There is no compute target {request.target!r} on this server.",
+            f"It has: {', '.join(targets)}.",
+            {"targets": targets},
+        )
+    _check_launch(request.launch)
+
+
+def _check_launch(launch: LaunchRequest | None) -> None:
+    if launch is None:
+        raise invalid("A script run needs `launch`.", "It says which script or command to start.")
+    if bool(launch.script) == bool(launch.command):
+        said = "both a script and a command" if launch.script else "neither a script nor a command"
+        raise invalid(f"The run has {said}.", "Set exactly one of them.")
+    if launch.script is not None:
+        names.check_file(launch.script)
+
+
+def create(connection: Connection, request: RunRequest) -> Run:
+    """Store the run that was asked for. A child belongs to its parent's experiment, whatever the request says."""
+    parent = runs.get(connection, request.parent_id) if request.parent_id is not None else None
+    if parent is not None:
+        experiment = experiments.get(connection, parent.experiment_id)
+    else:
+        experiment = experiments.ensure(connection, str(request.workspace), str(request.experiment))
+    if experiment.archived_at is not None:
+        raise Problem(
+            "experiment_archived",
+            f"The experiment {experiment.name!r} is archived and takes no new runs.",
+            "Bring it back with `experiment.reactivate()`, or use another name.",
+        )
+    led_and_started = request.kind != SCRIPT and request.start
+    return runs.create(
+        connection,
+        NewRun(
+            id=request.run_id or new_id(request.kind, experiment.name),
+            workspace=experiment.workspace,
+            experiment=experiment.name,
+            status=states.RUNNING if led_and_started else states.NOT_STARTED,
+            reason="started by the process that leads it" if led_and_started else "made",
+            kind=request.kind,
+            type=request.type,
+            parent_id=request.parent_id,
+            name=request.name,
+            display_name=request.display_name,
+            description=request.description,
+            tags=request.tags,
+            properties=request.properties,
+            target=request.target,
+            submitted_by=parent.submitted_by if parent is not None else _operator(),
+            snapshot_id=request.snapshot_id,
+            definition=dict(request.definition),
+            launch=request.launch.model_dump() if request.launch is not None else None,
+        ),
+    )
+
+
+def new_id(kind: str, experiment: str) -> str:
+    """Submitted runs are named after their experiment, the others have a UUID, as in SDK v1."""
+    if kind == SCRIPT:
+        # An experiment's name may be as long as a run's id; what makes the id unique comes after it.
+        return f"{experiment[:230]}_{int(time.time())}_{secrets.token_hex(4)}"
+    return str(uuid.uuid4())
+
+
+@functools.cache
+def _operator() -> str:
+    """The user whose server this is: there is one token, so all its runs are theirs."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in many containers
+        return str(os.getuid())
+
+
+def invalid(title: str, help: str) -> Problem:
+    return Problem("invalid_run", title, help)

@@ -1,0 +1,163 @@
+"""Routes of runs: making, finding, changing, stopping and deleting them, and what their reporters say."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
+from starlette.responses import Response
+
+from runyard.scheduler.states import Fact
+from runyard.server import answers, run_request
+from runyard.server.answers import Json, answer
+from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_allowed, run_token
+from runyard.server.labels import pairs
+from runyard.server.run_request import RunRequest
+from runyard.server.yard import Here
+from runyard.store import deletion, files, runs
+from runyard.store.run_filter import RunFilter
+
+router = APIRouter(prefix="/api/runs", tags=["runs"])
+
+
+class RunChange(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    set_tags: dict[str, str | None] = {}
+    remove_tags: list[str] = []
+    add_properties: dict[str, str | None] = {}
+    display_name: str | None = None
+    description: str | None = None
+    name: str | None = None
+
+
+class FactReport(BaseModel):
+    """What the reporter of a run saw. Only `ended` carries more than a reason."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fact: Literal["preparing", "started", "finalizing", "heartbeat", "ended"]
+    reason: str | None = None
+    outcome: Literal["completed", "failed", "canceled"] | None = None
+    error: dict[str, JsonValue] | None = None
+    warnings: list[dict[str, str]] = []
+    stopped: bool = False
+    timed_out: bool = False
+    at: AwareDatetime | None = None
+
+
+@router.post("", status_code=201, summary="Make a run")
+def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) -> Response:
+    if caller.run_id is not None:
+        if body.parent_id is None or body.kind == "interactive":
+            raise not_allowed(caller.run_id, "A run's token makes child runs only: send `parent_id`.")
+        must_reach(yard, caller, body.parent_id)
+    run_request.check(body, yard.scheduler.targets())
+    with yard.store.database.write() as connection:
+        run = run_request.create(connection, body)
+    yard.scheduler.submitted(run.id)
+    token = run_token(yard.settings.secret, run.id)
+    return answer({**answers.run(run, yard, request.base_url), "token": token}, 201)
+
+
+@router.get("", summary="Find runs, newest first")
+def find(
+    request: Request,
+    caller: AnyCaller,
+    yard: Here,
+    workspace: str | None = None,
+    experiment: str | None = None,
+    type: str | None = None,
+    status: str | None = None,
+    tag: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
+    property: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
+    parent: Annotated[str | None, Query(description="direct children of this run")] = None,
+    root: Annotated[str | None, Query(description="all descendants of this run")] = None,
+    target: str | None = None,
+    include_children: bool = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
+) -> Response:
+    if caller.run_id is not None:
+        above = parent or root
+        if above is None:
+            raise not_allowed(caller.run_id, "A run's token lists runs below its own: send `parent` or `root`.")
+        must_reach(yard, caller, above)
+    wanted = RunFilter(
+        workspace=workspace,
+        experiment=experiment,
+        type=type,
+        status=status,
+        tags=pairs(tag),
+        properties=pairs(property),
+        parent=parent,
+        root=root,
+        target=target,
+        include_children=include_children,
+    )
+    with yard.store.database.read() as connection:
+        rows, cursor = runs.find(connection, wanted, limit, after)
+    return answer({"runs": [answers.run(row, yard, request.base_url) for row in rows], "next": cursor})
+
+
+@router.get("/{run_id}", summary="One run with all that is known of it")
+def get(run_id: ReachableRun, request: Request, yard: Here) -> Response:
+    with yard.store.database.read() as connection:
+        row = runs.get(connection, run_id)
+        definition, launch = runs.definition_and_launch(connection, run_id)
+        history = runs.states(connection, run_id)
+        entries = answers.logs(files.find(connection, run_id))
+    more: Json = {
+        "definition": definition,
+        "launch": launch,
+        "states": [answers.state(change) for change in history],
+        "logs": [entry.name for entry in entries],
+    }
+    return answer({**answers.run(row, yard, request.base_url), **more})
+
+
+@router.patch("/{run_id}", summary="Tag or rename a run, or add properties")
+def update(run_id: ReachableRun, body: RunChange, request: Request, yard: Here) -> Response:
+    changes: dict[str, Any] = body.model_dump(exclude_unset=True)
+    with yard.store.database.write() as connection:
+        row = runs.update(connection, run_id, **changes)
+    return answer(answers.run(row, yard, request.base_url))
+
+
+@router.post("/{run_id}/facts", summary="Report what was seen of a run")
+def report(run_id: ReachableRun, body: FactReport, yard: Here) -> Response:
+    if body.fact == "ended" and body.outcome is None and not body.timed_out:
+        raise run_request.invalid("The fact 'ended' needs an outcome.", "Send 'completed', 'failed' or 'canceled'.")
+    fact = Fact(
+        kind=body.fact,
+        reason=body.reason,
+        outcome=body.outcome,
+        error=body.error,
+        warnings=body.warnings,
+        stopped=body.stopped,
+        timed_out=body.timed_out,
+        at=_not_in_future(body.at),
+    )
+    return answer({"status": yard.scheduler.report(run_id, fact)})
+
+
+@router.post("/{run_id}/cancel", summary="Ask a run to stop")
+def cancel(run_id: ReachableRun, request: Request, yard: Here) -> Response:
+    return answer(answers.run(yard.scheduler.cancel(run_id), yard, request.base_url))
+
+
+@router.delete("/{run_id}", summary="Delete a run and its descendants for good", dependencies=[User])
+def delete(run_id: str, yard: Here) -> Response:
+    with yard.store.database.read() as connection:
+        gone = [run_id, *runs.descendants(connection, run_id)]
+    freed = deletion.delete_runs(yard.store, [run_id])
+    for each in gone:
+        yard.scheduler.forget(each)
+    return answer(answers.freed(freed))
+
+
+def _not_in_future(at: datetime | None) -> datetime | None:
+    """A node whose clock is ahead must not make a run end after now."""
+    return None if at is None else min(at, datetime.now(timezone.utc))

@@ -1,0 +1,109 @@
+"""Routes of snapshots, and of the objects that they are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, ConfigDict
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from runyard.contracts import manifest, pack
+from runyard.server import uploads
+from runyard.server.answers import answer
+from runyard.server.auth import AnyCaller, Caller, not_allowed, uploader
+from runyard.server.downloads import pack_response
+from runyard.server.files import BYTES
+from runyard.server.problems import Problem
+from runyard.server.yard import Here, Yard
+from runyard.store import runs, snapshots
+from runyard.store.errors import Conflict
+
+router = APIRouter(prefix="/api", tags=["snapshots"])
+
+SnapshotId = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="the SHA-256 of the manifest's text")]
+TEXT = {"requestBody": {"required": False, "content": {"text/plain": {}}}}
+
+_EMPTY = manifest.make([]).id
+"""The snapshot of an empty folder: its manifest is no text at all, so that asking for it makes it."""
+
+
+class Wanted(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    hashes: list[str]
+
+
+@router.put(
+    "/snapshots/{id}",
+    summary="Ask for a snapshot, or store its manifest",
+    openapi_extra=TEXT,
+    dependencies=[Depends(uploader)],
+)
+async def put(id: SnapshotId, request: Request, yard: Here) -> Response:
+    text = await request.body()
+    missing = await run_in_threadpool(_put, yard, id, text)
+    return answer({"id": id, "missing": missing})
+
+
+@router.get("/snapshots/{id}", summary="The manifest of a snapshot", response_class=PlainTextResponse)
+def get(id: SnapshotId, caller: AnyCaller, yard: Here) -> Response:
+    with yard.store.database.read() as connection:
+        if caller.run_id is not None and runs.get(connection, caller.run_id).snapshot_id != id:
+            raise not_allowed(caller.run_id, f"The snapshot {id} is not that of this run.")
+        text = snapshots.manifest_text(connection, id)
+    return PlainTextResponse(text)
+
+
+@router.post("/objects", summary="Store the objects of a pack", openapi_extra=BYTES, dependencies=[Depends(uploader)])
+async def store(request: Request, yard: Here) -> Response:
+    return answer({"stored": await uploads.receive_pack(request, yard.store.objects, yard.meters.stored)})
+
+
+@router.post("/objects/fetch", summary="Fetch objects as a pack", response_class=StreamingResponse)
+def fetch(body: Wanted, caller: AnyCaller, yard: Here) -> Response:
+    _must_hold(yard, caller, body.hashes)
+    sizes = {digest: yard.store.objects.size(digest) if pack.is_digest(digest) else None for digest in body.hashes}
+    if missing := [digest for digest, size in sizes.items() if size is None]:
+        raise Problem(
+            "not_found",
+            f"The server does not have {len(missing)} of {len(sizes)} objects, among them {missing[0][:80]!r}.",
+            "They may have been deleted with the run that they belonged to.",
+            {"missing": missing},
+        )
+    return pack_response(yard.store.objects, [(digest, size) for digest, size in sizes.items() if size is not None])
+
+
+def _put(yard: Yard, id: str, text: bytes) -> list[str]:
+    if not text and id != _EMPTY:
+        with yard.store.database.read() as connection:
+            known = snapshots.has(connection, id)
+        if not known:
+            raise Problem("snapshot_not_found", f"There is no snapshot {id}.", "Send its manifest.")
+        return []
+    told = manifest.parse(text)
+    if told.id != id:
+        raise Problem("content_mismatch", f"The manifest has the id {told.id}, not {id}.", "Its id is its SHA-256.")
+    yard.meters.stored(len(text))
+    if missing := snapshots.missing(yard.store, told):
+        return missing
+    try:
+        with yard.store.database.write() as connection:
+            snapshots.create(connection, told)
+    except Conflict as error:
+        if error.code != "objects_missing":
+            raise
+        return snapshots.missing(yard.store, told)  # something was deleted since the look above
+    return []
+
+
+def _must_hold(yard: Yard, caller: Caller, hashes: list[str]) -> None:
+    """A run gets only what its own snapshot holds."""
+    if caller.run_id is None:
+        return
+    with yard.store.database.read() as connection:
+        snapshot = runs.get(connection, caller.run_id).snapshot_id
+        held = snapshots.digests(connection, snapshot) if snapshot else set()
+    if not held.issuperset(hashes):
+        raise not_allowed(caller.run_id, "Some of these objects are not in the snapshot of this run.")

@@ -1,0 +1,78 @@
+"""The socket that the server listens on: which port, and what to say when it cannot be had."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from runyard.contracts.home import DEFAULT_PORT
+
+
+class CannotListen(Exception):
+    """The text says which address, why not, and what to do."""
+
+
+def listen(host: str, port: int | None, last: int | None) -> socket.socket:
+    """A socket that accepts connections from now on.
+
+    A port that was asked for is binding. Otherwise the one of the last time is taken, so that addresses stay valid;
+    else the usual one, else any.
+    """
+    if port is not None:
+        return _bind(host, port)
+    for wish in dict.fromkeys(wish for wish in (last, DEFAULT_PORT) if wish):
+        try:
+            return _bind(host, wish)
+        except CannotListen as error:
+            if not isinstance(error.__cause__, OSError) or error.__cause__.errno != errno.EADDRINUSE:
+                raise
+    return _bind(host, 0)
+
+
+def address(host: str, port: int) -> str:
+    """The URL by which processes on this machine reach a socket on `host`."""
+    nearest = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{nearest}]:{port}" if ":" in nearest else f"http://{nearest}:{port}"
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as error:
+        raise CannotListen(
+            f"{host!r} is not an address of this machine ({error.strerror}). Choose another --host."
+        ) from error
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(where)
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        raise CannotListen(_why(host, port, error)) from error
+    return listener
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is in use{_holder(port)}. Choose another with --port, or end what holds it."
+    if error.errno == errno.EACCES:
+        return f"This user may not listen on port {port}. Choose one above 1023 with --port."
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host} is not an address of this machine. Choose another --host."
+    return f"Cannot listen on {host} port {port}: {error.strerror}."
+
+
+def _holder(port: int) -> str:
+    """Who listens on a port, as far as this user may know."""
+    import psutil
+
+    try:
+        for connection in psutil.net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr[1:] == (port,) and connection.pid:
+                return f" by {psutil.Process(connection.pid).name()} (process {connection.pid})"
+    except psutil.Error:
+        return ""
+    return ""

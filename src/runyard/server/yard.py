@@ -1,0 +1,32 @@
+"""What every route works with, made when the server starts and reached through `Here`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from runyard.scheduler.scheduler import Scheduler
+from runyard.server.live import Live
+from runyard.server.meters import Meters
+from runyard.server.settings import Settings
+from runyard.store.store import Store
+
+
+@dataclass(frozen=True)
+class Yard:
+    settings: Settings
+    store: Store
+    scheduler: Scheduler
+    live: Live
+    meters: Meters
+    started_at: datetime
+
+
+async def yard(request: Request) -> Yard:
+    return cast(Yard, request.app.state.yard)
+
+
+Here = Annotated[Yard, Depends(yard)]

@@ -1,0 +1,217 @@
+"""The one way to the database: opens it, brings it up to date, hands out transactions, says in words what went wrong.
+
+Queries live in the modules named after their subject; they take the connection that `read()` or `write()` gives.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, make_url, text
+
+from runyard.store import beside, migrations
+from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
+
+PRAGMAS = (
+    "busy_timeout = 30000",
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "foreign_keys = ON",
+    "cache_size = -8000",
+    "temp_store = MEMORY",
+    "journal_size_limit = 67108864",
+)
+ADVISORY_LOCK = 0x52554E59
+"""Names the write lock among all locks of a PostgreSQL database."""
+
+
+class Database:
+    """Safe to use from many threads. Open it with `Database.open`."""
+
+    def __init__(self, engine: Engine, where: str) -> None:
+        self.kind = engine.dialect.name
+        self.where = where
+        self._readers = engine
+        self._writers = engine.execution_options(writes=True)
+        self._lock = threading.Lock()
+        self._mine = threading.local()
+        self._folders: beside.Folders | None = None
+
+    @classmethod
+    def open(cls, url: str | URL) -> Database:
+        """Open a database, make it if it is not there, bring its tables up to date if they are older."""
+        parsed = _parse(url)
+        database = cls(_engine(parsed), parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string())
+        try:
+            database._update()
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def attach(self, folders: beside.Folders) -> None:
+        """Name the folders that belong to this database (`runyard.store.beside`)."""
+        self._folders = folders
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the database and changes nothing."""
+        with self._in_words(), self._readers.begin() as connection:
+            beside.bind(connection, self._folders, None)
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that may change rows. There is one at a time: keep it short, and do not nest it."""
+        if getattr(self._mine, "writing", False):
+            raise RuntimeError("write() inside write() would wait for itself")
+        with self._lock, self._in_words():
+            self._mine.writing = True
+            try:
+                effects = beside.Effects()
+                with self._writers.begin() as connection:
+                    self._lock_others_out(connection)
+                    beside.bind(connection, self._folders, effects)
+                    yield connection
+                    if self._folders and effects.named:
+                        beside.check(self._folders, effects)
+                if self._folders and (effects.released or effects.closed):
+                    with self._readers.begin() as connection:
+                        beside.settle(connection, self._folders, effects)
+            finally:
+                self._mine.writing = False
+
+    def ping(self) -> None:
+        """Raise unless the database answers."""
+        with self.read() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        self._readers.dispose()
+
+    def _update(self) -> None:
+        with self.read() as connection:
+            if self._is_current(connection):
+                return
+        with self._lock, self._in_words(), self._writers.begin() as connection:
+            self._lock_others_out(connection)
+            if not self._is_current(connection):
+                migrations.upgrade(connection)
+
+    def _is_current(self, connection: Connection) -> bool:
+        if not inspect(connection).has_table(migrations.VERSION_TABLE):
+            return False
+        version = connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE}")).scalar()
+        if version is not None and version > migrations.HEAD:
+            raise Damaged(
+                "database_damaged",
+                f"The database {self.where} was written by a newer Runyard "
+                f"(its tables are at {version}, this one knows {migrations.HEAD}).",
+                "Upgrade Runyard, or set RUNYARD_HOME to another folder.",
+                {"path": self.where, "version": version},
+            )
+        return bool(version == migrations.HEAD)
+
+    def _lock_others_out(self, connection: Connection) -> None:
+        # SQLite has done so already with BEGIN IMMEDIATE.
+        if self.kind == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except (exc.DBAPIError, sqlite3.Error) as error:
+            meaning = self._meaning(error)
+            if meaning is None:
+                raise
+            raise meaning from error
+
+    def _meaning(self, error: exc.DBAPIError | sqlite3.Error) -> StoreError | None:
+        origin = error.orig if isinstance(error, exc.DBAPIError) else error
+        said = str(origin).lower()
+        if "disk is full" in said or getattr(origin, "sqlstate", None) == "53100":
+            return disk_full(self.where)
+        if "malformed" in said or "not a database" in said:
+            return Damaged(
+                "database_damaged",
+                f"The database {self.where} is damaged: {origin}.",
+                "Stop the server and put back a copy of the file, or try `sqlite3 <file> .recover`. "
+                "To begin afresh, move the file away together with its -wal and -shm files.",
+                {"path": self.where},
+            )
+        if isinstance(origin, sqlite3.OperationalError) and any(
+            words in said for words in ("unable to open", "readonly", "locked")
+        ):
+            return Unavailable(
+                "not_ready",
+                f"The database {self.where} cannot be used: {origin}.",
+                "Check that this user may read and write the file and its folder, and that no other program holds it.",
+                {"path": self.where},
+            )
+        if self.kind == "postgresql" and isinstance(error, exc.OperationalError):
+            return Unavailable(
+                "not_ready",
+                f"The database {self.where} does not answer: {str(origin).strip()}.",
+                "Check that PostgreSQL runs there and that the address, the user and the password are right.",
+                {"path": self.where},
+            )
+        return None
+
+
+def _parse(url: str | URL) -> URL:
+    try:
+        parsed = make_url(url)
+    except exc.ArgumentError:
+        raise Refused(
+            "bad_request",
+            f"{url!r} is not the address of a database.",
+            "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
+        ) from None
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in ("sqlite", "postgresql+psycopg") or parsed.database in (None, "", ":memory:"):
+        raise Refused(
+            "bad_request",
+            f"Runyard cannot keep its rows in {parsed.render_as_string()}.",
+            "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
+        )
+    return parsed
+
+
+def _is_sqlite(url: URL) -> bool:
+    return url.drivername == "sqlite"
+
+
+def _engine(url: URL) -> Engine:
+    if not _is_sqlite(url):
+        try:
+            return create_engine(url, pool_size=10, max_overflow=40, pool_pre_ping=True)
+        except ModuleNotFoundError as error:
+            raise Refused(
+                "bad_request",
+                "The driver for PostgreSQL is not installed.",
+                "Install it with `pip install 'runyard[postgres]'`.",
+            ) from error
+    Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, pool_size=10, max_overflow=40)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:
+    # The driver's own idea of when a transaction begins would leave out reads and changes of tables.
+    connection.isolation_level = None
+    for pragma in PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,189 @@
+"""Deleting for good: the rows of runs, and every object and log that nothing else uses.
+
+Rows go first, in one transaction; then each object is removed under the write lock if no row names it (any more). What
+a crash leaves in between has no row: `sweep` finds it.
+
+Bytes freed are the bytes of the objects and growing files that were removed, and of the packed metrics. The rest of the
+rows is small and not counted. An SQLite file does not shrink: the space in it is used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, select
+
+from runyard.contracts import states
+from runyard.store import beside, experiments, runs, tables, workspaces
+from runyard.store.errors import Conflict
+from runyard.store.slices import slices
+from runyard.store.store import Store
+
+AT_ONCE = 200
+"""Objects that are removed before other writers get their turn."""
+
+
+@dataclass(frozen=True)
+class Freed:
+    runs: int = 0
+    experiments: int = 0
+    objects: int = 0
+    bytes_freed: int = 0
+
+    def __add__(self, other: Freed) -> Freed:
+        return Freed(
+            self.runs + other.runs,
+            self.experiments + other.experiments,
+            self.objects + other.objects,
+            self.bytes_freed + other.bytes_freed,
+        )
+
+
+@dataclass
+class _Left:
+    """What deleted rows have left behind."""
+
+    digests: set[str] = field(default_factory=set)
+    growing: list[int] = field(default_factory=list)
+    metric_bytes: int = 0
+
+
+def delete_runs(store: Store, run_ids: Iterable[str]) -> Freed:
+    """Delete runs with their descendants. Conflict `run_active` while one of them goes on; nothing is deleted then."""
+    with store.database.write() as connection:
+        serials: dict[int, None] = {}
+        for run_id in run_ids:
+            serials[runs.serial_of(connection, run_id)] = None
+            serials.update(dict.fromkeys(_serials(connection, runs.descendants(connection, run_id))))
+        _refuse_active(connection, list(serials), "run_active")
+        left = _delete_rows(connection, list(serials))
+    return Freed(runs=len(serials)) + _clear(store, left)
+
+
+def delete_experiment(store: Store, id: str) -> Freed:
+    """Delete an experiment with its runs. Conflict `experiment_active` while one of them goes on."""
+    with store.database.write() as connection:
+        experiments.get(connection, id)
+        here = select(tables.experiments.c.serial).where(tables.experiments.c.id == id).scalar_subquery()
+        serials = list(connection.scalars(select(tables.runs.c.serial).where(tables.runs.c.experiment == here)))
+        _refuse_active(connection, serials, "experiment_active")
+        left = _delete_rows(connection, serials)
+        connection.execute(delete(tables.experiments).where(tables.experiments.c.id == id))
+    return Freed(runs=len(serials), experiments=1) + _clear(store, left)
+
+
+def delete_workspace(store: Store, name: str) -> Freed:
+    """Delete a workspace with all that is in it. Conflict `run_active` while a run of it goes on."""
+    with store.database.write() as connection:
+        here = workspaces.serial(connection, name)
+        serials = list(connection.scalars(select(tables.runs.c.serial).where(tables.runs.c.workspace == here)))
+        _refuse_active(connection, serials, "run_active")
+        left = _delete_rows(connection, serials)
+        gone = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
+        connection.execute(delete(tables.workspaces).where(tables.workspaces.c.serial == here))
+    return Freed(runs=len(serials), experiments=gone) + _clear(store, left)
+
+
+def sweep(store: Store, older_than: timedelta) -> Freed:
+    """Remove what no row uses and what has not changed for a while: leftovers of a crash, snapshots never run.
+
+    Give it time enough that an upload which is still under way is not taken for a leftover.
+    """
+    before = datetime.now(timezone.utc) - older_than
+    old = [found for found in store.objects.walk() if found.modified_at <= before]
+    with store.database.write() as connection:
+        digests = _delete_snapshots(connection, tables.snapshots.c.created_at <= before)
+        freed = Freed(bytes_freed=_remove_lost_growing(store, connection, before))
+    digests.update(found.digest for found in old if found.digest is not None)
+    freed += _clear(store, _Left(digests))
+    for found in old:
+        if found.digest is None:
+            found.path.unlink(missing_ok=True)
+            freed += Freed(bytes_freed=found.size)
+    return freed
+
+
+def _remove_lost_growing(store: Store, connection: Connection, before: datetime) -> int:
+    named = set(connection.scalars(select(tables.files.c.serial).where(tables.files.c.digest.is_(None))))
+    freed = 0
+    for key in store.growing.all():
+        extent = store.growing.extent(key)
+        if key not in named and (extent is None or extent.updated_at <= before):
+            freed += store.growing.remove(key)
+    return freed
+
+
+def _serials(connection: Connection, run_ids: Sequence[str]) -> list[int]:
+    found: list[int] = []
+    for some in slices(run_ids):
+        found.extend(connection.scalars(select(tables.runs.c.serial).where(tables.runs.c.id.in_(some))))
+    return found
+
+
+def _refuse_active(connection: Connection, serials: Sequence[int], code: str) -> None:
+    for some in slices(serials):
+        query = select(tables.runs.c.id, tables.runs.c.status).where(
+            tables.runs.c.serial.in_(some), tables.runs.c.status.not_in(sorted(states.TERMINAL))
+        )
+        row = connection.execute(query.limit(1)).first()
+        if row is not None:
+            raise Conflict(
+                code,
+                f"The run {row.id!r} goes on ({row.status}).",
+                f"Stop it first (`runyard stop {row.id}`), then delete.",
+                {"run": row.id, "status": row.status},
+            )
+
+
+def _delete_rows(connection: Connection, serials: Sequence[int]) -> _Left:
+    """Delete the rows of runs; the rows that belong to them go with them, snapshots that no other run uses as well."""
+    left = _Left()
+    snapshots: set[str] = set()
+    for some in slices(serials):
+        files = select(tables.files.c.serial, tables.files.c.digest).where(tables.files.c.run.in_(some))
+        for serial, digest in connection.execute(files):
+            if digest is None:
+                left.growing.append(serial)
+            else:
+                left.digests.add(digest)
+        left.metric_bytes += _metric_bytes(connection, some)
+        used = select(tables.runs.c.snapshot_id).where(tables.runs.c.serial.in_(some))
+        snapshots.update(id for id in connection.scalars(used) if id is not None)
+        connection.execute(delete(tables.runs).where(tables.runs.c.serial.in_(some)))
+    for ids in slices(sorted(snapshots)):
+        left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
+    return left
+
+
+def _metric_bytes(connection: Connection, serials: Sequence[int]) -> int:
+    packed = tables.chunks.c
+    size = func.length(packed.times) + func.length(packed["values"]) + func.coalesce(func.length(packed.steps), 0)
+    query = select(func.sum(size)).select_from(tables.chunks).join(tables.series)
+    return int(connection.scalar(query.where(tables.series.c.run.in_(serials))) or 0)
+
+
+def _delete_snapshots(connection: Connection, which: ColumnElement[bool]) -> set[str]:
+    """Delete those of the snapshots that no run uses; returns the objects that they named."""
+    used = exists().where(tables.runs.c.snapshot_id == tables.snapshots.c.id)
+    digests: set[str] = set()
+    for some in slices(list(connection.scalars(select(tables.snapshots.c.serial).where(which, ~used)))):
+        named = select(tables.snapshot_objects.c.digest).where(tables.snapshot_objects.c.snapshot.in_(some))
+        digests.update(connection.scalars(named))
+        connection.execute(delete(tables.snapshots).where(tables.snapshots.c.serial.in_(some)))
+    return digests
+
+
+def _clear(store: Store, left: _Left) -> Freed:
+    """Remove the files that deleted rows have left, where no other row names them."""
+    objects = freed = 0
+    for some in slices(sorted(left.digests), AT_ONCE):
+        with store.database.write() as connection:
+            for digest in beside.unnamed(connection, some):
+                size = store.objects.size(digest)
+                if size is not None:
+                    freed += store.objects.remove(digest)
+                    objects += 1
+    freed += sum(store.growing.remove(key) for key in left.growing)
+    return Freed(objects=objects, bytes_freed=freed + left.metric_bytes)

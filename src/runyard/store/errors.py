@@ -1,0 +1,62 @@
+"""The errors of the store. Each carries a code of docs/protocol.md, so that the server can answer without guessing.
+
+StoreError
+  NotFound      there is no such workspace, experiment, run, file, snapshot
+  Conflict      it clashes with what is there already (a name, a gap, a run that goes on)
+  Refused       the request itself is wrong (a bad name, a bad journal line, bytes that are not what was told)
+  DiskFull      nothing more fits; what was there is untouched
+  Damaged       the database cannot be read by this code
+  Unavailable   the database cannot be reached now
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class StoreError(Exception):
+    """`title` says what is wrong, `help` what to do, `detail` is for programs."""
+
+    def __init__(self, code: str, title: str, help: str = "", detail: Mapping[str, object] | None = None) -> None:
+        super().__init__(f"{title} {help}".strip())
+        self.code = code
+        self.title = title
+        self.help = help
+        self.detail: dict[str, object] = dict(detail or {})
+
+
+class NotFound(StoreError):
+    pass
+
+
+class Conflict(StoreError):
+    pass
+
+
+class Refused(StoreError):
+    pass
+
+
+class DiskFull(StoreError):
+    pass
+
+
+class Damaged(StoreError):
+    pass
+
+
+class Unavailable(StoreError):
+    pass
+
+
+def run_not_found(run_id: str) -> NotFound:
+    return NotFound("run_not_found", f"There is no run {run_id!r}.", "`runyard ls` lists the runs.", {"run": run_id})
+
+
+def disk_full(where: object) -> DiskFull:
+    return DiskFull(
+        "disk_full",
+        f"There is no space left on the disk of {where}.",
+        "Free some space (`runyard rm` deletes runs for good), then try again.",
+        {"path": str(where)},
+    )

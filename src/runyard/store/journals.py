@@ -1,0 +1,71 @@
+"""Journals as the server sees them: how far each one has come, and what its records change.
+
+A journal only grows at its end, so its byte offset says which lines are known. Offset and changes are stored in one
+transaction: a batch that comes twice, or overlaps the former one, changes nothing twice.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, insert, select, update
+
+from runyard.store import batches, labels, runs, series
+from runyard.store.batches import Batch
+from runyard.store.errors import Conflict, Refused
+from runyard.store.tables import clean, journals
+
+
+def accept(connection: Connection, run_id: str, writer: str, offset: int, data: bytes) -> int:
+    """Take whole lines that begin at byte `offset` of the journal of `writer`; returns the confirmed offset.
+
+    Files and the end of a run are not the business of the store: their records are passed over. A property that is set
+    already keeps its value, because nobody could mend a journal that says otherwise.
+    """
+    run = runs.serial_of(connection, run_id)
+    confirmed = _confirmed(connection, run, _checked(writer))
+    if offset > (confirmed or 0):
+        raise Conflict(
+            "offset_gap",
+            f"The batch begins at byte {offset} of the journal, but only {confirmed or 0} bytes of it are known.",
+            f"Send the journal from byte {confirmed or 0} on.",
+            {"offset": confirmed or 0},
+        )
+    known = (confirmed or 0) - offset
+    if len(data) <= known:
+        return confirmed or 0
+    lines = data[known:]
+    if not lines.endswith(b"\n") or (known and data[known - 1 : known] != b"\n"):
+        raise Refused(
+            "bad_journal",
+            "The batch does not begin and end where a line of the journal does.",
+            "Send whole lines, each with its line feed.",
+        )
+    _apply(connection, run, batches.parse(lines, offset + known))
+    _confirm(connection, run, writer, offset + len(data), is_new=confirmed is None)
+    return offset + len(data)
+
+
+def _apply(connection: Connection, run: int, batch: Batch) -> None:
+    series.add(connection, run, batch)
+    labels.remove(connection, run, labels.TAG, batch.untagged)
+    labels.put(connection, run, labels.TAG, batch.tags)
+    if batch.properties:
+        labels.add_properties(connection, run, batch.properties, keep_first=True)
+
+
+def _confirmed(connection: Connection, run: int, writer: str) -> int | None:
+    query = select(journals.c.offset).where(journals.c.run == run, journals.c.writer == writer)
+    return connection.scalar(query)
+
+
+def _confirm(connection: Connection, run: int, writer: str, offset: int, is_new: bool) -> None:
+    if is_new:
+        connection.execute(insert(journals).values(run=run, writer=writer, offset=offset))
+    else:
+        here = (journals.c.run == run, journals.c.writer == writer)
+        connection.execute(update(journals).where(*here).values(offset=offset))
+
+
+def _checked(writer: str) -> str:
+    if not 0 < len(writer) <= 255 or clean(writer) != writer:
+        raise Refused("bad_name", f"{writer[:80]!r} is no name for a journal's writer.", "Use 1 to 255 characters.")
+    return writer

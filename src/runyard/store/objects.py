@@ -1,0 +1,191 @@
+"""The object store: content in a folder, each file once, under its SHA-256. Who names an object is not known here.
+
+    objects/ab/cd…        the content whose hash is abcd…
+    objects/incoming/     being written
+
+An object is written aside and renamed, so it is there whole or not at all, whatever process dies. It is not forced to
+the disk one by one: after a power cut an object may be torn. Its size tells then: `has(digest, size)` calls it missing.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import BinaryIO
+
+from runyard.contracts import pack
+from runyard.store.errors import NotFound, Refused, StoreError, disk_full
+
+
+@dataclass(frozen=True)
+class Stored:
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object, or a leftover of a writer that died (`digest` is None), as it lies in the folder."""
+
+    path: Path
+    digest: str | None
+    size: int
+    modified_at: datetime
+
+
+class Objects:
+    """Safe to use from many threads and processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.incoming = folder / "incoming"
+        self.incoming.mkdir(parents=True, exist_ok=True)
+
+    def path(self, digest: str) -> Path:
+        if not pack.is_digest(digest):
+            raise Refused("bad_request", f"{digest!r} is not a SHA-256.", "Send 64 hexadecimal digits in lower case.")
+        return self.folder / digest[:2] / digest[2:]
+
+    def size(self, digest: str) -> int | None:
+        try:
+            return self.path(digest).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def has(self, digest: str, size: int | None = None) -> bool:
+        """Whether the object is there; with a size, whether it is there whole."""
+        found = self.size(digest)
+        return found is not None and (size is None or found == size)
+
+    def open(self, digest: str) -> BinaryIO:
+        try:
+            return self.path(digest).open("rb")
+        except FileNotFoundError:
+            raise NotFound("not_found", f"There is no object {digest}.", "Send it first.", {"hash": digest}) from None
+
+    def writer(self) -> ObjectWriter:
+        return ObjectWriter(self)
+
+    def put(self, chunks: Iterable[bytes], digest: str | None = None) -> Stored:
+        """Keep the bytes; with a digest, refuse them when they have another."""
+        writer = self.writer()
+        try:
+            for chunk in chunks:
+                writer.write(chunk)
+            return writer.finish(digest)
+        except BaseException:
+            writer.abort()
+            raise
+
+    def adopt(self, path: Path) -> Stored:
+        """Move a file in. Nobody may write to it any more."""
+        with path.open("rb") as file:
+            stored = Stored(*pack.digest_of(file))
+        try:
+            self._place(path, stored)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise _meaning(error, self.folder) from error
+            with path.open("rb") as file:
+                stored = self.put(iter(lambda: file.read(pack.CHUNK), b""))
+            path.unlink()
+        return stored
+
+    def remove(self, digest: str) -> int:
+        """Remove an object; returns the bytes that came free, 0 when it was not there."""
+        path = self.path(digest)
+        try:
+            size = path.stat().st_size
+            path.unlink()
+        except FileNotFoundError:
+            return 0
+        return size
+
+    def walk(self) -> Iterator[Found]:
+        """Every object, and what dead writers left. What comes or goes meanwhile may be seen or not."""
+        for folder in sorted(self.folder.iterdir()):
+            if not folder.is_dir():
+                continue
+            for entry in os.scandir(folder):
+                try:
+                    status = entry.stat()
+                except FileNotFoundError:
+                    continue
+                digest = folder.name + entry.name
+                yield Found(
+                    Path(entry.path),
+                    digest if pack.is_digest(digest) else None,
+                    status.st_size,
+                    datetime.fromtimestamp(status.st_mtime, timezone.utc),
+                )
+
+    def _place(self, path: Path, stored: Stored) -> None:
+        target = self.path(stored.digest)
+        if self.has(stored.digest, stored.size):
+            path.unlink()
+            return
+        try:
+            os.replace(path, target)
+        except FileNotFoundError:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)
+
+
+class ObjectWriter:
+    """One object on its way in. `finish` or `abort` ends it; both leave nothing half-made behind."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._path = objects.incoming / f"{os.getpid()}-{secrets.token_hex(8)}"
+        self._hash = hashlib.sha256()
+        self._size = 0
+        try:
+            self._file: BinaryIO = self._path.open("xb")
+        except OSError as error:
+            raise _meaning(error, objects.folder) from error
+
+    def write(self, chunk: bytes) -> None:
+        try:
+            self._file.write(chunk)
+        except OSError as error:
+            self.abort()
+            raise _meaning(error, self._objects.folder) from error
+        self._hash.update(chunk)
+        self._size += len(chunk)
+
+    def finish(self, digest: str | None = None) -> Stored:
+        stored = Stored(self._hash.hexdigest(), self._size)
+        if digest is not None and digest != stored.digest:
+            self.abort()
+            raise Refused(
+                "content_mismatch",
+                f"The bytes have the hash {stored.digest}, not {digest}.",
+                "They were changed on their way, or while they were read: send them again.",
+                {"expected": digest, "hash": stored.digest},
+            )
+        try:
+            self._file.close()
+            self._objects._place(self._path, stored)
+        except OSError as error:
+            self.abort()
+            raise _meaning(error, self._objects.folder) from error
+        return stored
+
+    def abort(self) -> None:
+        # Closing writes out what is buffered, which a full disk refuses again; the file goes all the same.
+        with suppress(OSError):
+            self._file.close()
+        self._path.unlink(missing_ok=True)
+
+
+def _meaning(error: OSError, where: Path) -> StoreError | OSError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return disk_full(where)
+    return error

@@ -1,0 +1,195 @@
+"""Series: the metrics of runs, kept as packed chunks. How a chunk is packed is in `runyard.store.chunks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select, update
+
+from runyard.store import batches, chunks, exact, runs, tables
+from runyard.store.batches import FILE, TABLE, Batch, SeriesName
+from runyard.store.buckets import buckets as downsampled
+from runyard.store.chunks import Chunk
+from runyard.store.tables import clean, fingerprint
+
+Metric = dict[str, Any]
+"""One metric in the form of docs/protocol.md (M)."""
+
+
+def ingest(connection: Connection, run_id: str, records: Iterable[Any]) -> None:
+    """Add the metrics among journal records that have been read already."""
+    add(connection, runs.serial_of(connection, run_id), batches.of(records))
+
+
+def add(connection: Connection, run: int, batch: Batch) -> None:
+    """Add the metrics of a batch: one chunk per series, or points at the end of a chunk that is small."""
+    _describe(connection, run, batch.descriptions)
+    if not batch.series:
+        return
+    rows = _ensure(connection, run, list(batch.series))
+    tails = _small_tails(connection, [row.serial for row in rows.values() if row.chunks])
+    fresh, longer, counts = [], [], []
+    for name, chunk in batch.series.items():
+        row = rows[name]
+        tail = tails.get(row.serial)
+        pieces = row.chunks
+        if tail is not None and tail.encoding == chunk.encoding:
+            longer.append(_values(row.serial, pieces - 1, tail.joined(chunk)))
+        else:
+            fresh.append(_values(row.serial, pieces, chunk))
+            pieces += 1
+        counts.append({"at": row.serial, "total": row.points + chunk.count, "pieces": pieces})
+    if fresh:
+        connection.execute(insert(tables.chunks), fresh)
+    if longer:
+        key = and_(tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth"))
+        connection.execute(
+            update(tables.chunks).where(key),
+            [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer],
+        )
+    connection.execute(
+        update(tables.series)
+        .where(tables.series.c.serial == bindparam("at"))
+        .values(points=bindparam("total"), chunks=bindparam("pieces")),
+        counts,
+    )
+
+
+def read(connection: Connection, run_id: str, name: str | None = None, buckets: int | None = None) -> list[Metric]:
+    """The metrics of a run in the order in which they first came, or those of one name.
+
+    With `buckets`, a numeric series of more points than that comes as so many buckets.
+    """
+    run = runs.serial_of(connection, run_id)
+    query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
+    if name is not None:
+        query = query.where(tables.series.c.name == clean(name))
+    rows = connection.execute(query).all()
+    described = _descriptions(connection, run)
+    found = []
+    for row, pieces in _with_chunks(connection, run, rows):
+        head = {"name": row.name, "kind": row.kind, "description": described.get(row.name), "count": row.points}
+        found.append({**head, **_content(row, pieces, buckets)})
+    return found
+
+
+def _content(row: Row[Any], pieces: list[Chunk], buckets: int | None) -> Metric:
+    if row.kind == TABLE:
+        return {"columns": _columns(pieces)}
+    if row.kind == FILE:
+        return {"type": row.type, "values": [value for chunk in pieces for value in chunks.values_of(chunk)]}
+    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
+    if buckets is not None and row.points > buckets and numeric:
+        return {"buckets": downsampled(pieces, row.points, buckets)}
+    steps: list[int | None] | None = None
+    if any(chunk.steps is not None for chunk in pieces):
+        steps = [step for chunk in pieces for step in chunks.steps_of(chunk)]
+    return {
+        "values": [value for chunk in pieces for value in chunks.values_of(chunk)],
+        "steps": steps,
+        "times": [time for chunk in pieces for time in chunks.times_of(chunk)],
+    }
+
+
+def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
+    """The rows by column. A row that lacks a column has null there, so that the rows stay in line."""
+    columns: dict[str, list[Any]] = {}
+    rows = 0
+    for chunk in pieces:
+        for piece in exact.loads(chunk.values):
+            length = len(next(iter(piece.values())))
+            for name in piece:
+                if name not in columns:
+                    columns[name] = [None] * rows
+            for name, column in columns.items():
+                column.extend(piece.get(name) or [None] * length)
+            rows += length
+    return columns
+
+
+def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> Iterator[tuple[Row[Any], list[Chunk]]]:
+    """Each series with its chunks, one series in memory at a time."""
+    query = select(tables.chunks).join(tables.series).where(tables.series.c.run == run)
+    if len(rows) == 1:
+        query = query.where(tables.chunks.c.series == rows[0].serial)
+    query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
+    by_serial = {row.serial: row for row in rows}
+    for serial, found in groupby(connection.execute(query), key=lambda row: row.series):
+        if serial in by_serial:
+            yield by_serial[serial], [_chunk(row) for row in found]
+
+
+def _ensure(connection: Connection, run: int, wanted: list[SeriesName]) -> dict[SeriesName, Row[Any]]:
+    """The rows of the series, in this order; made where they are not there."""
+    identities = {_identity(name): name for name in wanted}
+    query = select(tables.series).where(tables.series.c.run == run)
+    if len(wanted) <= 500:
+        query = query.where(tables.series.c.identity.in_(identities))
+
+    def there() -> dict[SeriesName, Row[Any]]:
+        rows = connection.execute(query)
+        return {identities[identity]: row for row in rows if (identity := bytes(row.identity)) in identities}
+
+    found = there()
+    fresh = [
+        {"run": run, "identity": identity, **asdict(name), "points": 0, "chunks": 0}
+        for identity, name in identities.items()
+        if name not in found
+    ]
+    if not fresh:
+        return found
+    # Sorted, so that PostgreSQL numbers them in this order too.
+    made = insert(tables.series).returning(tables.series.c.serial, sort_by_parameter_order=True)
+    connection.execute(made, fresh)
+    return there()
+
+
+def _small_tails(connection: Connection, serials: list[int]) -> dict[int, Chunk]:
+    """The last chunks of series, where they are small enough to take more points."""
+    if not serials:
+        return {}
+    query = (
+        select(tables.chunks)
+        .join(tables.series)
+        .where(
+            tables.series.c.serial.in_(serials),
+            tables.chunks.c.ordinal == tables.series.c.chunks - 1,
+            tables.chunks.c.count < chunks.SMALL,
+        )
+    )
+    return {row.series: _chunk(row) for row in connection.execute(query)}
+
+
+def _describe(connection: Connection, run: int, texts: dict[str, str]) -> None:
+    if not texts:
+        return
+    hashes = {fingerprint(name): name for name in texts}
+    rows = tables.descriptions
+    connection.execute(delete(rows).where(rows.c.run == run, rows.c.name_hash.in_(hashes)))
+    connection.execute(
+        insert(rows),
+        [{"run": run, "name_hash": key, "name": name, "text": texts[name]} for key, name in hashes.items()],
+    )
+
+
+def _descriptions(connection: Connection, run: int) -> dict[str, str]:
+    query = select(tables.descriptions.c.name, tables.descriptions.c.text).where(tables.descriptions.c.run == run)
+    return {row.name: row.text for row in connection.execute(query)}
+
+
+def _identity(name: SeriesName) -> bytes:
+    return fingerprint(name.kind, name.type, name.name)
+
+
+def _values(series: int, ordinal: int, chunk: Chunk) -> dict[str, Any]:
+    return {"series": series, "ordinal": ordinal, **{name: getattr(chunk, name) for name in _FIELDS}}
+
+
+def _chunk(row: Row[Any]) -> Chunk:
+    return Chunk(**{name: row._mapping[name] for name in _FIELDS})
+
+
+_FIELDS = tuple(Chunk.__dataclass_fields__)

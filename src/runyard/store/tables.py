@@ -1,0 +1,291 @@
+"""The tables, as SQLAlchemy sees them. `migrations/` makes them; a test holds the two together.
+
+Rows are joined by small whole numbers (`serial`); the ids that users see are kept beside them. Texts of any length are
+found by a fingerprint, because PostgreSQL cannot index long ones.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeDecorator
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def clean(text: str) -> str:
+    """Text that every database can hold: no NUL, and no half of a surrogate pair."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def fingerprint(*texts: str) -> bytes:
+    """Sixteen bytes that stand for texts of any length in an index."""
+    return blake2b("\0".join(map(clean, texts)).encode(), digest_size=16).digest()
+
+
+class Words(TypeDecorator[str]):
+    """Text that a user wrote."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else clean(value)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time in UTC, kept as whole microseconds since 1970."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else (value - EPOCH) // MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else EPOCH + value * MICROSECOND
+
+
+class Document(TypeDecorator[object]):
+    """Something that JSON can hold. Null in the column is None."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object:
+        return None if value is None else json.loads(value)
+
+
+class Digest(TypeDecorator[str]):
+    """A SHA-256: 64 hexadecimal digits in Python, 32 bytes in the database."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else bytes.fromhex(value)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
+        return None if value is None else bytes(value).hex()
+
+
+metadata = MetaData()
+
+Serial = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _serial() -> Column[int]:
+    return Column("serial", Serial, primary_key=True, autoincrement=True)
+
+
+def _run() -> Column[int]:
+    return Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), nullable=False)
+
+
+workspaces = Table(
+    "workspaces",
+    metadata,
+    _serial(),
+    Column("id", Words, nullable=False, unique=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("subscription_id", Words, nullable=False),
+    Column("resource_group", Words, nullable=False),
+    Column("location", Words, nullable=False),
+    Column("friendly_name", Words),
+    Column("description", Words),
+    Column("tags", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+experiments = Table(
+    "experiments",
+    metadata,
+    _serial(),
+    Column("id", Words, nullable=False, unique=True),
+    Column("workspace", Serial, ForeignKey("workspaces.serial", ondelete="CASCADE"), nullable=False),
+    Column("name", Words, nullable=False),
+    Column("tags", Document, nullable=False),
+    Column("last_number", BigInteger, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("archived_at", Moment),
+    UniqueConstraint("workspace", "name", name="experiments_by_name"),
+    sqlite_autoincrement=True,
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    _serial(),
+    Column("id", Words, nullable=False, unique=True),
+    Column("manifest", LargeBinary, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+snapshot_objects = Table(
+    "snapshot_objects",
+    metadata,
+    Column("snapshot", Serial, ForeignKey("snapshots.serial", ondelete="CASCADE"), primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Index("snapshot_objects_by_digest", "digest"),
+    sqlite_with_rowid=False,
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    _serial(),
+    Column("id", Words, nullable=False, unique=True),
+    Column("number", BigInteger, nullable=False),
+    Column("workspace", Serial, ForeignKey("workspaces.serial"), nullable=False),
+    Column("experiment", Serial, ForeignKey("experiments.serial"), nullable=False),
+    Column("parent_id", Words),
+    Column("root_id", Words, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("type", Words, nullable=False),
+    Column("name", Words),
+    Column("display_name", Words),
+    Column("description", Words),
+    Column("status", Words, nullable=False),
+    Column("reason", Words),
+    Column("target", Words, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
+    Column("submitted_by", Words),
+    Column("snapshot_id", Words, ForeignKey("snapshots.id")),
+    Column("error", Document),
+    Column("warnings", Document),
+    UniqueConstraint("experiment", "number", name="runs_by_number"),
+    Index("runs_by_workspace", "workspace", "serial"),
+    Index("runs_by_workspace_parent", "workspace", "parent_id", "serial"),
+    Index("runs_by_workspace_status", "workspace", "status", "serial"),
+    Index("runs_by_workspace_type", "workspace", "type", "serial"),
+    Index("runs_by_workspace_target", "workspace", "target", "serial"),
+    Index("runs_by_experiment", "experiment", "serial"),
+    Index("runs_by_experiment_parent", "experiment", "parent_id", "serial"),
+    Index("runs_by_experiment_status", "experiment", "status", "serial"),
+    Index("runs_by_parent", "parent_id", "serial"),
+    Index("runs_by_root", "root_id", "serial"),
+    Index("runs_by_status", "status", "serial"),
+    Index("runs_by_snapshot", "snapshot_id"),
+    sqlite_autoincrement=True,
+)
+
+launches = Table(
+    "launches",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("definition", Document),
+    Column("launch", Document),
+    Column("handle", Document),
+)
+
+states = Table(
+    "states",
+    metadata,
+    _serial(),
+    _run(),
+    Column("status", Words, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("reason", Words),
+    Index("states_by_run", "run", "serial"),
+)
+
+labels = Table(
+    "labels",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("key_hash", LargeBinary, primary_key=True),
+    Column("value_hash", LargeBinary),
+    Column("key", Words, nullable=False),
+    Column("value", Words),
+    Index("labels_by_value", "kind", "key_hash", "value_hash", "run"),
+    Index("labels_by_key", "kind", "key_hash", "run"),
+)
+
+files = Table(
+    "files",
+    metadata,
+    _serial(),
+    _run(),
+    Column("name_hash", LargeBinary, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("digest", Digest),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("run", "name_hash", name="files_by_name"),
+    Index("files_by_digest", "digest"),
+    sqlite_autoincrement=True,
+)
+
+journals = Table(
+    "journals",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("writer", Words, primary_key=True),
+    Column("offset", BigInteger, nullable=False),
+)
+
+series = Table(
+    "series",
+    metadata,
+    _serial(),
+    _run(),
+    Column("identity", LargeBinary, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("type", Words, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("chunks", BigInteger, nullable=False),
+    UniqueConstraint("run", "identity", name="series_by_identity"),
+    sqlite_autoincrement=True,
+)
+
+descriptions = Table(
+    "descriptions",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("name_hash", LargeBinary, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("text", Words, nullable=False),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("series", Serial, ForeignKey("series.serial", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", BigInteger, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    Column("encoding", Words, nullable=False),
+    Column("times", LargeBinary, nullable=False),
+    Column("steps", LargeBinary),
+    Column("values", LargeBinary, nullable=False),
+    Column("smallest", Double),
+    Column("largest", Double),
+)

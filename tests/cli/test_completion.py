@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+
+def complete(shell: Shell, words: str) -> list[str]:
+    """What bash would offer after these words."""
+    number = str(len(words.split(" ")) - 1)
+    told = shell.call(_RUNYARD_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=number).stdout
+    return told.split()
+
+
+def test_commands_and_run_ids_are_completed(shell: Shell) -> None:
+    run_id = shell.completed()["id"]
+    assert "submit" in complete(shell, "runyard su")
+    assert complete(shell, f"runyard show {run_id[:-3]}") == [run_id]
+
+
+def test_completion_starts_no_server(fresh_shell: Shell) -> None:
+    assert complete(fresh_shell, "runyard show x") == []
+    assert not fresh_shell.home.exists()

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runyard.cli import errors
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+WRITES = """
+import os
+os.makedirs("outputs/deep", exist_ok=True)
+open("outputs/model.bin", "wb").write(bytes(range(256)) * 8000)
+open("outputs/deep/a ü#?%.txt", "w").write("odd name")
+print("log")
+"""
+
+
+def test_files_are_listed_with_their_sizes(shell: Shell) -> None:
+    run_id = shell.completed(WRITES)["id"]
+    sizes = {file["name"]: file["size"] for file in shell.json("files", run_id)}
+    assert sizes["outputs/model.bin"] == 2_048_000
+    assert sizes["user_logs/std_log.txt"] == 4
+    assert "outputs/model.bin" in shell.call("files", run_id).stdout
+    assert "2.0 MB" in shell.call("files", run_id).stdout
+
+
+def test_get_everything_or_a_file_or_a_folder(shell: Shell) -> None:
+    run_id = shell.completed(WRITES)["id"]
+    shell.call("get", run_id)
+    everything = shell.folder / run_id
+    assert (everything / "outputs/model.bin").read_bytes() == bytes(range(256)) * 8000
+    assert (everything / "outputs/deep/a ü#?%.txt").read_text() == "odd name"
+    assert (everything / "user_logs/std_log.txt").read_text() == "log\n"
+
+    told = shell.call("get", run_id, "outputs/model.bin", "--to", "here").stdout
+    assert told == "here/outputs/model.bin\n"
+    got = shell.json("get", run_id, "outputs/deep/", "outputs/model.bin", "--to", "there")
+    assert sorted(entry["name"] for entry in got) == ["outputs/deep/a ü#?%.txt", "outputs/model.bin"]
+    assert not list(shell.folder.rglob("*.part"))
+
+
+def test_a_file_that_is_not_there(shell: Shell) -> None:
+    run_id = shell.completed()["id"]
+    error = shell.refusal("get", run_id, "outputs/none", expect=errors.NOT_FOUND)
+    assert "outputs/none" in error["title"]
+    assert not (shell.folder / run_id).exists()

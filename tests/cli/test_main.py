@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from runyard import __version__
+from runyard.cli import errors
+from runyard.cli.main import app
+from runyard.sdk.client import ClientProblem, Unreachable
+from runyard.sdk.exceptions import UserErrorException
+
+
+def test_version_and_help_load_neither_rich_nor_the_sdk() -> None:
+    """A prompt that completes commands calls this often: it must stay quick."""
+    code = (
+        "import sys\nfrom runyard.cli.main import app\n"
+        "try: app(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('rich', 'pydantic', 'fastapi', 'http')"
+        " or name.startswith(('runyard.sdk', 'runyard.server', 'runyard.store'))])"
+    )
+    for option in ("--version", "--help"):
+        done = subprocess.run([sys.executable, "-c", code, option], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_version() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output == f"runyard {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["ls", "--no-such-option"], ["no-such-command"], ["show"], ["ls", "--limit", "many"]]
+)
+def test_a_wrong_call_is_exit_code_2_and_names_the_help(words: list[str]) -> None:
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == errors.USAGE
+    assert done.stdout == ""
+    assert "--help` lists what it takes" in done.stderr
+
+
+def test_a_wrong_call_with_json_is_told_as_json() -> None:
+    done = CliRunner().invoke(app, ["ls", "--status", "asleep", "--json"])
+    assert done.exit_code == errors.USAGE
+    assert done.stderr.startswith('{"error": {"code": "usage"')
+    assert "Completed" in done.stderr
+
+
+def test_json_among_the_arguments_of_a_script_is_the_scripts_own() -> None:
+    done = CliRunner().invoke(app, ["submit", "--no-such-option", "train.py", "--", "--json"])
+    assert done.stderr.startswith("Error: ")
+
+
+def test_a_script_argument_without_dashes_before_it_gets_a_hint() -> None:
+    done = CliRunner().invoke(app, ["submit", "train.py", "--lr", "0.1"])
+    assert done.exit_code == errors.USAGE
+    assert "-- --lr" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("problem", "exit_code", "code"),
+    [
+        (ClientProblem("run_not_found", "There is no run 'x'.", "Look again.", 404), errors.NOT_FOUND, "run_not_found"),
+        (ClientProblem("run_active", "It goes on.", "Stop it.", 409), errors.FAILED, "run_active"),
+        (Unreachable("http://x", OSError("refused"), False, "Start it."), errors.UNREACHABLE, "server_unreachable"),
+        (
+            UserErrorException("No.", inner_exception=ClientProblem("not_ready", "Wait.", "", 503)),
+            errors.UNREACHABLE,
+            "not_ready",
+        ),
+        (UserErrorException("The script is not there."), errors.FAILED, "refused"),
+        (FileNotFoundError(2, "No such file or directory", "/x"), errors.FAILED, "failed"),
+        (RuntimeError("never seen"), errors.FAILED, "unexpected"),
+    ],
+)
+def test_every_error_has_words_and_an_exit_code(problem: Exception, exit_code: int, code: str) -> None:
+    told = errors.explain(problem)
+    assert (told.exit_code, told.code) == (exit_code, code)
+    assert told.title
+    assert "Traceback" not in told.title

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runyard.cli import errors
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+WRITES = "import os; os.makedirs('outputs', exist_ok=True); open('outputs/a', 'wb').write(os.urandom(100_000))"
+
+
+def test_a_run_is_gone_and_its_bytes_are_free(shell: Shell) -> None:
+    run_id = shell.completed(WRITES)["id"]
+    freed = shell.json("rm", run_id, "--yes")
+    assert freed["runs"] == 1
+    assert freed["bytes_freed"] >= 100_000
+    assert shell.refusal("show", run_id, expect=errors.NOT_FOUND)["code"] == "run_not_found"
+
+
+def test_nothing_is_deleted_when_nobody_can_confirm(shell: Shell) -> None:
+    run_id = shell.completed()["id"]
+    error = shell.refusal("rm", run_id, expect=errors.USAGE)
+    assert error["code"] == "not_confirmed"
+    assert "--yes" in error["help"]
+    assert shell.json("show", run_id)["id"] == run_id
+
+
+def test_a_misspelt_run_among_others_deletes_nothing(shell: Shell) -> None:
+    run_id = shell.completed()["id"]
+    shell.refusal("rm", run_id, "nobody", "--yes", expect=errors.NOT_FOUND)
+    assert shell.json("show", run_id)["id"] == run_id
+
+
+def test_a_parent_and_its_child_together(shell: Shell) -> None:
+    run = shell.completed("from azureml.core import Run; Run.get_context().child_run(name='c').complete()")
+    child = next(found for found in shell.json("ls", "-e", run["experiment"], "--all-children") if found["parent_id"])
+    assert shell.json("rm", run["id"], child["id"], "--yes")["runs"] == 2
+
+
+def test_a_whole_experiment(shell: Shell) -> None:
+    script = shell.script(WRITES)
+    for _ in range(2):
+        run = shell.json("submit", script)
+        shell.call("logs", "-f", run["id"])
+    told = shell.call("rm", "--experiment", run["experiment"], "--yes").stdout
+    assert told.startswith(f"Deleted 2 runs and the experiment '{run['experiment']}'.")
+    assert "kB came free" in told
+    assert shell.json("ls", "-e", run["experiment"]) == []
+    error = shell.refusal("rm", "--experiment", run["experiment"], "--yes", expect=errors.NOT_FOUND)
+    assert error["code"] == "experiment_not_found"
+
+
+def test_a_run_that_goes_on_is_not_deleted(shell: Shell) -> None:
+    run = shell.json("submit", shell.script("import time; time.sleep(600)"))
+    try:
+        error = shell.refusal("rm", run["id"], "--yes", expect=errors.FAILED)
+        assert error["code"] == "run_active"
+    finally:
+        shell.call("stop", run["id"])
+
+
+def test_runs_and_an_experiment_at_once_are_refused(shell: Shell) -> None:
+    assert shell.refusal("rm", expect=errors.USAGE)["code"] == "usage"
+    assert shell.refusal("rm", "x", "--experiment", "y", expect=errors.USAGE)["code"] == "usage"

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runyard.cli import errors
+from runyard.sdk import processes
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+WITH_CHILD = """
+from azureml.core import Run
+with Run.get_context().child_run(name="fold") as child:
+    child.log("accuracy", 1)
+"""
+
+
+def test_the_list_is_newest_first_and_can_be_narrowed(shell: Shell) -> None:
+    script = shell.script("print(1)")
+    first, second = (shell.json("submit", script, "--tag", f"number={n}") for n in (1, 2))
+    experiment = first["experiment"]
+    assert [run["id"] for run in shell.json("ls", "-e", experiment)] == [second["id"], first["id"]]
+    assert [run["id"] for run in shell.json("ls", "-e", experiment, "--limit", "1")] == [second["id"]]
+    assert [run["id"] for run in shell.json("ls", "-e", experiment, "--tag", "number=1")] == [first["id"]]
+    assert shell.json("ls", "-e", experiment, "--status", "failed") == []
+    plain = shell.call("ls", "-e", experiment).stdout
+    assert plain.splitlines()[0].split()[:2] == ["RUN", "STATUS"]
+    assert first["id"] in plain
+    assert "\x1b" not in plain
+
+
+def test_children_are_listed_when_asked_for(shell: Shell) -> None:
+    run = shell.completed(WITH_CHILD)
+    assert [found["id"] for found in shell.json("ls", "-e", run["experiment"])] == [run["id"]]
+    everyone = shell.json("ls", "-e", run["experiment"], "--all-children")
+    assert {found["parent_id"] for found in everyone} == {None, run["id"]}
+
+
+def test_a_run_can_be_named_in_short(shell: Shell) -> None:
+    older, run = shell.completed(), shell.completed()
+    for name in ("@last", "-", run["id"], run["id"][:-2], run["id"].rpartition("_")[2]):
+        assert shell.json("show", name)["id"] == run["id"]
+    assert shell.refusal("show", "project-", expect=errors.NOT_FOUND)["code"] == "run_ambiguous"
+    error = shell.refusal("show", "nobody", expect=errors.NOT_FOUND)
+    assert "nobody" in error["title"]
+    assert "runyard ls" in error["help"]
+    assert older["id"] != run["id"]
+
+
+def test_there_may_be_no_run_at_all(fresh_shell: Shell) -> None:
+    assert fresh_shell.call("ls").stdout == "No runs.\n"
+    assert fresh_shell.refusal("show", "@last", expect=errors.NOT_FOUND)["code"] == "run_not_found"
+
+
+def test_show_tells_states_metrics_files_and_what_was_started(shell: Shell) -> None:
+    run = shell.completed(
+        """
+        import os
+        from azureml.core import Run
+        Run.get_context().log("loss", 0.125)
+        os.makedirs("outputs", exist_ok=True)
+        open("outputs/model.bin", "wb").write(b"x" * 1500)
+        """
+    )
+    told = shell.call("show", run["id"]).stdout
+    for expected in (
+        "Completed",
+        "train.py",
+        "States",
+        "Running",
+        "loss  0.125",
+        "outputs/model.bin  1.5 kB",
+        "http://",
+    ):
+        assert expected in told
+
+
+def test_show_of_a_failed_run_says_what_to_do(shell: Shell) -> None:
+    shell.call("submit", shell.script("import no_such_package"), "-f", expect=errors.FAILED)
+    told = shell.call("show", "@last").stdout
+    assert "no_such_package" in told
+    assert "train.py:1" in told
+
+
+def test_stop_waits_until_the_run_has_ended(shell: Shell) -> None:
+    script = shell.script("import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+    run = shell.json("submit", script)
+    follower = shell.start("logs", "-f", run["id"])
+    try:
+        assert follower.stdout is not None
+        pid = int(follower.stdout.readline())
+        assert shell.json("stop", run["id"])["status"] == "Canceled"
+        assert not processes.alive(pid)
+        follower.communicate(timeout=60)
+        assert follower.returncode == 0
+    finally:
+        follower.kill()
+        follower.communicate()
+    assert "had ended already" in shell.call("stop", run["id"]).stdout
+
+
+def test_stop_without_waiting(shell: Shell) -> None:
+    run = shell.json("submit", shell.script("import time; time.sleep(600)"))
+    assert shell.json("stop", run["id"], "--no-wait")["status"] in ("CancelRequested", "Canceled")
+    assert shell.json("stop", run["id"])["status"] == "Canceled"

@@ -1,0 +1,102 @@
+"""A yard of one's own: a fresh home, the SDK as a user has it, and the certainty that nothing is left afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
+
+from runyard.contracts.home import Running, read_server
+from runyard.sdk.server_process import stop_server
+
+DEADLINE = 120.0
+
+
+class Yard:
+    """What a user has at hand: a workspace, a folder for projects, and a way to wait for things."""
+
+    def __init__(self, home: Path, folder: Path) -> None:
+        self.home = home
+        self.folder = folder
+        self._projects = 0
+
+    @property
+    def workspace(self) -> Workspace:
+        return Workspace.from_config(path=str(self.folder))
+
+    @property
+    def server(self) -> Running:
+        running = read_server(self.home)
+        assert running is not None, "no server is running"
+        return running
+
+    def project(self, script: str, name: str = "train.py") -> Path:
+        self._projects += 1
+        folder = self.folder / f"project-{self._projects}"
+        folder.mkdir()
+        (folder / name).write_text(textwrap.dedent(script))
+        return folder
+
+    def config(self, script: str, *arguments: object, **more: object) -> ScriptRunConfig:
+        environment = Environment("user-managed-env")
+        environment.python.user_managed_dependencies = True
+        return ScriptRunConfig(
+            source_directory=str(self.project(script)),
+            script="train.py",
+            arguments=list(arguments),
+            compute_target="local",
+            environment=environment,
+            **more,
+        )
+
+    def submit(self, script: str, *arguments: object, experiment: str = "journey", **more: object) -> Run:
+        return Experiment(self.workspace, experiment).submit(self.config(script, *arguments, **more))
+
+    def kill_server(self) -> None:
+        """As the kernel would: no chance to say goodbye."""
+        pid = self.server.pid
+        os.kill(pid, signal.SIGKILL)
+        self.wait(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+    def wait(self, condition: Callable[[], object], what: str = "") -> None:
+        deadline = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < deadline, f"waited in vain for {what or condition}"
+            time.sleep(0.02)
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process that belongs to this home: server, node runners, shippers, scripts and what they started."""
+        mine = []
+        for process in psutil.process_iter():
+            try:
+                words = [*process.cmdline(), *process.environ().values()]
+            except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+                continue
+            if process.pid != os.getpid() and any(str(self.home) in word for word in words):
+                mine.append(process)
+        return mine
+
+
+@pytest.fixture
+def yard(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yard = Yard(home, folder)
+    try:
+        yield yard
+        stop_server(home)
+        deadline = time.monotonic() + 30
+        while (left := yard.processes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not left, f"left behind: {[(p.pid, p.cmdline()) for p in left]}"
+    finally:
+        for process in yard.processes():
+            process.kill()

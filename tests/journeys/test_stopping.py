@@ -1,0 +1,127 @@
+"""A run can be stopped, by its user or by its time limit, and says so."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from azureml.core import Experiment
+from azureml.exceptions import ActivityFailedException
+
+if TYPE_CHECKING:
+    from conftest import Yard
+
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print('here we stay', flush=True)
+open(sys.argv[1], 'w').close()
+time.sleep(600)
+"""
+
+POLITE = """
+import signal, sys, time
+from azureml.core import Run
+run = Run.get_context()
+def goodbye(*_):
+    run.log('saved', 1)
+    print('saved before the end', flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, goodbye)
+open(sys.argv[1], 'w').close()
+time.sleep(600)
+"""
+
+
+def test_cancel_ends_a_script_that_does_not_want_to(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNYARD_GRACE_SECONDS", "0.5")
+    run = yard.submit(STUBBORN, tmp_path / "begun")
+    yard.wait((tmp_path / "begun").exists, "the script to begin")
+    run.cancel()
+    run.wait_for_completion(wait_post_processing=True)  # Canceled does not raise
+    assert run.get_status() == "Canceled"
+    assert "here we stay" in run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
+    assert not [p for p in yard.processes() if "train.py" in p.cmdline()]
+
+
+def test_cancel_lets_a_script_save_first(yard: Yard, tmp_path: Path) -> None:
+    run = yard.submit(POLITE, tmp_path / "begun")
+    yard.wait((tmp_path / "begun").exists, "the script to begin")
+    run.cancel()
+    run.wait_for_completion(wait_post_processing=True)
+    assert run.get_status() == "Canceled"
+    assert run.get_metrics() == {"saved": 1}
+    assert "saved before the end" in run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
+
+
+def test_a_time_limit_says_that_it_was_the_time_limit(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNYARD_GRACE_SECONDS", "0.5")
+    run = yard.submit(STUBBORN, tmp_path / "begun", max_run_duration_seconds=1)
+    with pytest.raises(ActivityFailedException, match="max_run_duration_seconds"):
+        run.wait_for_completion()
+    assert run.get_details()["error"]["error"]["code"] == "MaxRunDurationExceeded"
+    assert not [p for p in yard.processes() if "train.py" in p.cmdline()]
+
+
+def test_a_run_that_waits_says_why_and_can_be_cancelled(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNYARD_LOCAL_RUNS", "1")
+    first = yard.submit(POLITE, tmp_path / "begun")
+    second, third = (yard.submit("print('hello')") for _ in range(2))
+    yard.wait(lambda: second.get_status() == "Queued", "the second run to be queued")
+    assert first.id in second.get_detailed_status()["details"]
+    third.cancel()
+    assert third.get_status() == "Canceled"
+    first.cancel()
+    assert second.wait_for_completion()["status"] == "Completed"
+
+
+def test_a_parent_that_waits_for_its_children_gets_them(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNYARD_LOCAL_RUNS", "1")
+    script = """
+        from azureml.core import Run, ScriptRunConfig, Environment
+        import os
+        run = Run.get_context()
+        os.makedirs('child')
+        with open('child/train.py', 'w') as f:
+            f.write("from azureml.core import Run; Run.get_context().log('born', True)")
+        environment = Environment('here')
+        environment.python.user_managed_dependencies = True
+        child = run.submit_child(ScriptRunConfig('child', 'train.py', compute_target='local', environment=environment))
+        child.wait_for_completion()
+        with run.child_run('led') as led:
+            led.log('led', 1)
+        run.child_run('forgotten').log('left', 2)
+    """
+    run = yard.submit(script)
+    run.wait_for_completion()
+    assert run.get_status() == "Completed"
+    children = list(run.get_children())
+    assert len(children) == 3
+    assert {child.get_status() for child in children} == {"Completed"}
+    metrics = run.get_metrics(recursive=True)
+    assert sorted(key for each in metrics.values() for key in each) == ["born", "led", "left"]
+
+
+def test_a_thousand_short_runs(yard: Yard) -> None:
+    experiment = Experiment(yard.workspace, "thousand")
+    config = yard.config("")
+    config.script = config.run_config.script = None
+    runs = []
+    for number in range(1000):
+        config.command = f"echo run {number}"
+        runs.append(experiment.submit(config))
+    assert len({run.id for run in runs}) == 1000
+    for number, run in enumerate(runs):
+        assert run.wait_for_completion()["status"] == "Completed"
+        if number % 100 == 0:
+            assert run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"] == f"run {number}\n"
+    assert [run.number for run in experiment.get_runs()] == list(range(1000, 0, -1))
+    yard.wait(lambda: not os.listdir(yard.home / "runs"), "the folders of ended runs to go")

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from runyard.contracts.manifest import FOLDER, LINK, Entry, Manifest, make, parse
+from runyard.node.layout import lay_out, object_path, out_of_disk
+from runyard.node.problem import RunProblem
+
+Snapshot = Callable[[Mapping[str, "str | bytes"], Path], Manifest]
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Path:
+    return tmp_path / "objects"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+def nothing() -> None:
+    pass
+
+
+ODD = {
+    "train.py": "print()",
+    "empty": b"",
+    "sub/folder/with space.txt": "a",
+    "ünï/çødé/日本語.txt": "b",
+    "-rf": "c",
+    "quote'\"$HOME;*?.txt": "d",
+    "new\nline": "e",
+    "same.txt": "a",
+    "big.bin": bytes(range(256)) * 20_000,
+    "not-utf8-\udcff": b"f",
+}
+
+
+def test_odd_names(snapshot: Snapshot, objects: Path, work: Path) -> None:
+    manifest = parse(snapshot(ODD, objects).to_bytes())
+    assert lay_out(manifest, objects, work, nothing) == len(ODD)
+    for path, content in ODD.items():
+        assert (work / path).read_bytes() == (content.encode() if isinstance(content, str) else content)
+    found = {os.path.relpath(os.path.join(above, name), work) for above, _, files in os.walk(work) for name in files}
+    assert found == set(ODD)
+
+
+def test_links_empty_folders_and_run_bits(snapshot: Snapshot, objects: Path, work: Path) -> None:
+    [file] = snapshot({"run.sh": "#!/bin/sh\n"}, objects).entries
+    manifest = make(
+        [
+            Entry("run.sh", digest=file.digest, size=file.size, executable=True),
+            Entry("plain.sh", digest=file.digest, size=file.size),
+            Entry("empty/inside", FOLDER),
+            Entry("link", LINK, target="empty/inside"),
+            Entry("away", LINK, target="/no/where"),
+        ]
+    )
+    lay_out(manifest, objects, work, nothing)
+    assert os.access(work / "run.sh", os.X_OK)
+    assert not (work / "plain.sh").stat().st_mode & 0o111
+    assert (work / "empty/inside").is_dir()
+    assert os.readlink(work / "link") == "empty/inside"
+    assert os.readlink(work / "away") == "/no/where"
+
+
+def test_what_the_script_writes_to_its_files_leaves_the_store_alone(
+    snapshot: Snapshot, objects: Path, work: Path
+) -> None:
+    manifest = snapshot({"data.txt": "as it was"}, objects)
+    lay_out(manifest, objects, work, nothing)
+    (work / "data.txt").write_text("changed")
+    assert object_path(objects, manifest.entries[0].digest).read_text() == "as it was"
+
+
+def test_nothing_is_written_through_a_link(snapshot: Snapshot, objects: Path, work: Path, tmp_path: Path) -> None:
+    [file] = snapshot({"x": "evil"}, objects).entries
+    (tmp_path / "outside").mkdir()
+    manifest = make(
+        [Entry("a", LINK, target=str(tmp_path / "outside")), Entry("a/b", digest=file.digest, size=file.size)]
+    )
+    with pytest.raises(RunProblem, match="'a/b'"):
+        lay_out(manifest, objects, work, nothing)
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_a_missing_object_is_told_with_its_file(snapshot: Snapshot, objects: Path, work: Path) -> None:
+    manifest = snapshot({"model/weights.bin": "x"}, objects)
+    object_path(objects, manifest.entries[0].digest).unlink()
+    with pytest.raises(RunProblem, match=r"model/weights\.bin") as problem:
+        lay_out(manifest, objects, work, nothing)
+    assert problem.value.code == "SnapshotIncomplete"
+
+
+def test_a_torn_object_is_noticed(snapshot: Snapshot, objects: Path, work: Path) -> None:
+    manifest = snapshot({"x": "whole"}, objects)
+    object_path(objects, manifest.entries[0].digest).write_text("who")
+    with pytest.raises(RunProblem, match="3 bytes there, not 5"):
+        lay_out(manifest, objects, work, nothing)
+
+
+def test_a_full_disk_is_told_as_such() -> None:
+    problem = out_of_disk(OSError(errno.ENOSPC, "No space left on device"), Path("/disk"))
+    assert problem.code == "DiskFull"
+    assert "/disk" in problem.message
+
+
+def test_it_can_be_stopped_between_files(snapshot: Snapshot, objects: Path, work: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    seen: list[int] = []
+
+    def check() -> None:
+        seen.append(1)
+        if len(seen) == 2:
+            raise Enough
+
+    manifest = snapshot({"a": "1", "b": "2", "c": "3"}, objects)
+    with pytest.raises(Enough):
+        lay_out(manifest, objects, work, check)
+    assert [path.name for path in work.iterdir()] == ["a"]
+
+
+def test_the_layout_of_the_object_store_is_the_stores(tmp_path: Path) -> None:
+    from runyard.store.objects import Objects
+
+    digest = hashlib.sha256(b"x").hexdigest()
+    assert object_path(tmp_path, digest) == Objects(tmp_path).path(digest)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runyard.contracts.plan import Launch, Plan
+from runyard.node.variables import expand, for_script
+
+
+def make_plan(**more: Any) -> Plan:
+    said: dict[str, Any] = {
+        "run_id": "r1",
+        "root_run_id": "r0",
+        "experiment": "trial",
+        "experiment_id": "e1",
+        "workspace": "w",
+        "subscription_id": "s",
+        "resource_group": "g",
+        "target": "local",
+        "token": "run.r1.x",
+        "server_url": "http://127.0.0.1:1",
+        "launch": Launch(script="train.py"),
+        "sdk": "/sdk",
+        "server_file": "/home/server.json",
+    }
+    return Plan(**{**said, **more})
+
+
+def test_all_that_sdk_v1_needs_to_know_that_it_is_in_a_run() -> None:
+    seen = for_script(make_plan(), Path("/runs/r1"), "c", {})
+    assert seen["AZUREML_RUN_ID"] == "r1"
+    assert seen["AZUREML_ROOT_RUN_ID"] == "r0"
+    assert seen["AZUREML_ARM_SUBSCRIPTION"] == "s"
+    assert seen["AZUREML_ARM_RESOURCEGROUP"] == "g"
+    assert seen["AZUREML_ARM_WORKSPACE_NAME"] == "w"
+    assert seen["AZUREML_ARM_PROJECT_NAME"] == "trial"
+    assert seen["AZUREML_RUN_TOKEN"] == "run.r1.x"
+    assert seen["AZUREML_SERVICE_ENDPOINT"] == "http://127.0.0.1:1"
+    assert seen["AZUREML_EXPERIMENT_ID"] == "e1"
+    assert seen["AZUREML_EXPERIMENT_SCOPE"].endswith("/workspaces/w/experiments/trial")
+    assert seen["RUNYARD_TELEMETRY"] == "/runs/r1/telemetry"
+    assert seen["RUNYARD_SERVER_FILE"] == "/home/server.json"
+
+
+def test_what_belongs_to_the_server_stays_with_it() -> None:
+    inherited = {
+        "PATH": "/bin",
+        "RUNYARD_HOME": "/h",
+        "RUNYARD_TOKEN": "secret",
+        "PYTHONHOME": "/p",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OLDPWD": "/",
+    }
+    seen = for_script(make_plan(), Path("/runs/r1"), "c", inherited)
+    assert seen["PATH"] == "/bin"
+    assert not {"RUNYARD_HOME", "RUNYARD_TOKEN", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "OLDPWD"} & set(seen)
+    assert seen["PYTHONUNBUFFERED"] == "1"
+    assert seen["PWD"] == "/runs/r1/work"
+
+
+@pytest.mark.parametrize(
+    ("inherited", "own", "expected"),
+    [({}, {}, "/sdk"), ({"PYTHONPATH": "/a"}, {}, "/sdk:/a"), ({"PYTHONPATH": "/a"}, {"PYTHONPATH": "/b"}, "/sdk:/b")],
+)
+def test_the_sdk_is_always_in_reach(inherited: dict[str, str], own: dict[str, str], expected: str) -> None:
+    plan = make_plan(launch=Launch(script="train.py", environment_variables=own))
+    assert for_script(plan, Path("/runs/r1"), "c", inherited)["PYTHONPATH"] == expected
+
+
+def test_the_users_variables_win_but_the_cookie_stays() -> None:
+    own = {"AZUREML_TARGET_TYPE": "mine", "PYTHONUNBUFFERED": "0", "RUNYARD_COOKIE": "none"}
+    plan = make_plan(launch=Launch(script="train.py", environment_variables=own))
+    seen = for_script(plan, Path("/runs/r1"), "c", {"AZUREML_TARGET_TYPE": "old"})
+    assert (seen["AZUREML_TARGET_TYPE"], seen["PYTHONUNBUFFERED"], seen["RUNYARD_COOKIE"]) == ("mine", "0", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("$A", "1"),
+        ("--x=${A}/y$B", "--x=1/y2"),
+        ("$AB", "$AB"),
+        ("$NOT_SET", "$NOT_SET"),
+        ("costs 5$", "costs 5$"),
+        ("$$A", "$1"),
+        ("${A", "${A"),
+        ("", ""),
+    ],
+)
+def test_expand(text: str, expanded: str) -> None:
+    assert expand(text, {"A": "1", "B": "2"}) == expanded

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client
+
+PROTOCOL = {
+    "GET /health",
+    "GET /ready",
+    "GET /metrics",
+    "GET /api/server",
+    "GET /runs/{run_id}",
+    "GET /runs/{run_id}/files/{name}",
+    "GET /api/workspaces",
+    "POST /api/workspaces",
+    "GET /api/workspaces/{name}",
+    "PATCH /api/workspaces/{name}",
+    "DELETE /api/workspaces/{name}",
+    "PUT /api/workspaces/{workspace}/experiments/{name}",
+    "GET /api/workspaces/{workspace}/experiments",
+    "GET /api/experiments/{id}",
+    "PATCH /api/experiments/{id}",
+    "DELETE /api/experiments/{id}",
+    "POST /api/runs",
+    "GET /api/runs",
+    "GET /api/runs/{run_id}",
+    "PATCH /api/runs/{run_id}",
+    "POST /api/runs/{run_id}/facts",
+    "POST /api/runs/{run_id}/cancel",
+    "DELETE /api/runs/{run_id}",
+    "GET /api/runs/{run_id}/events",
+    "GET /api/runs/{run_id}/files",
+    "GET /api/runs/{run_id}/files/{name}",
+    "PUT /api/runs/{run_id}/files/{name}",
+    "POST /api/runs/{run_id}/links",
+    "POST /api/runs/{run_id}/appends/{name}",
+    "POST /api/runs/{run_id}/journals/{writer}",
+    "GET /api/runs/{run_id}/metrics",
+    "PUT /api/snapshots/{id}",
+    "GET /api/snapshots/{id}",
+    "POST /api/objects",
+    "POST /api/objects/fetch",
+}
+
+
+def test_openapi_describes_every_route_of_the_protocol_with_a_summary(client: Client) -> None:
+    described = client.ok("GET", "/openapi.json")
+    found = {
+        f"{method.upper()} {path}": said for path, all in described["paths"].items() for method, said in all.items()
+    }
+    assert set(found) == PROTOCOL
+    for route, said in found.items():
+        # FastAPI makes a summary of the function's name where there is none; ours are sentences.
+        assert " " in said["summary"], route
+        assert said["operationId"], route
+
+
+def test_openapi_is_open_and_no_page_loads_from_elsewhere(client: Client) -> None:
+    for path in ("/docs", "/redoc"):
+        assert client.get(path).code == "not_found"
+
+
+def test_a_start_loads_neither_the_migrations_nor_prometheus_nor_http_clients() -> None:
+    """What is loaded at the start is paid for by whoever waits for the server."""
+    late = ["alembic", "prometheus_client", "httpx", "multipart", "python_multipart", "jinja2", "rich", "typer"]
+    code = f"import sys, runyard.server.app, runyard.server.serving; print([n for n in {late} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client
+
+PATH = "/api/workspaces/local/experiments"
+
+
+def test_an_experiment_is_made_once(client: Client) -> None:
+    made = client.ok("PUT", f"{PATH}/first")
+    assert (made["workspace"], made["name"], made["tags"], made["archived_at"]) == ("local", "first", {}, None)
+    assert client.ok("PUT", f"{PATH}/first") == made
+    assert client.ok("GET", f"/api/experiments/{made['id']}") == made
+
+
+def test_the_list_shows_the_newest_first_and_filters(client: Client) -> None:
+    made = {name: client.ok("PUT", f"{PATH}/{name}") for name in ("one", "two", "three")}
+    client.ok("PATCH", f"/api/experiments/{made['one']['id']}", {"set_tags": {"team": "a", "final": "yes"}})
+    client.ok("PATCH", f"/api/experiments/{made['two']['id']}", {"archived": True})
+
+    def names(query: str) -> list[str]:
+        return [each["name"] for each in client.ok("GET", PATH + query)["experiments"]]
+
+    assert names("") == ["three", "one"]
+    assert names("?view=ArchivedOnly") == ["two"]
+    assert names("?view=All") == ["three", "two", "one"]
+    assert names("?name=one") == ["one"]
+    assert names("?tag=team") == ["one"]
+    assert names("?tag=team=a&tag=final=yes") == ["one"]
+    assert names("?tag=team=b") == []
+
+
+def test_tags_archive_and_name_change(client: Client) -> None:
+    id = client.ok("PUT", f"{PATH}/before")["id"]
+    path = f"/api/experiments/{id}"
+    client.ok("PATCH", path, {"set_tags": {"a": "1", "b": "2"}})
+    changed = client.ok("PATCH", path, {"remove_tags": ["a"], "archived": True, "name": "after"})
+    assert (changed["tags"], changed["name"], changed["archived_at"] is not None) == ({"b": "2"}, "after", True)
+    assert client.ok("PATCH", path, {"archived": False})["archived_at"] is None
+    client.ok("PUT", f"{PATH}/other")
+    assert client.call("PATCH", path, {"name": "other"}).code == "experiment_exists"
+    assert client.call("PATCH", path, {"name": "!"}).code == "bad_name"
+
+
+def test_what_is_not_there_is_said(client: Client) -> None:
+    assert client.get("/api/experiments/nothing").code == "experiment_not_found"
+    assert client.call("PUT", "/api/workspaces/nowhere/experiments/e").code == "workspace_not_found"
+
+
+def test_an_archived_experiment_takes_no_new_run(client: Client) -> None:
+    id = client.ok("PUT", f"{PATH}/old")["id"]
+    client.ok("PATCH", f"/api/experiments/{id}", {"archived": True})
+    answer = client.call("POST", "/api/runs", {"workspace": "local", "experiment": "old", "kind": "interactive"})
+    assert (answer.status, answer.code) == (409, "experiment_archived")
+
+
+def test_an_experiment_is_deleted_with_its_runs_once_they_have_ended(client: Client) -> None:
+    run = client.make_run(experiment="gone")
+    path = f"/api/experiments/{run['experiment_id']}"
+    client.ok("PUT", f"/api/runs/{run['id']}/files/outputs/x", body=b"12345")
+    assert client.call("DELETE", path).code == "experiment_active"
+    client.end(run)
+    assert client.ok("DELETE", path) == {"runs": 1, "experiments": 1, "objects": 1, "bytes_freed": 5}
+    assert client.get(f"/api/runs/{run['id']}").code == "run_not_found"

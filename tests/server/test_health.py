@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from runyard import __version__
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client, Served
+
+
+def test_health_and_readiness_are_open(client: Client) -> None:
+    stranger = replace(client, token=None)
+    assert stranger.get("/health").json == {"status": "ok"}
+    assert stranger.get("/ready").json == {"status": "ready", "database": "ok", "objects": "ok"}
+
+
+def test_a_server_whose_database_is_gone_is_not_ready(served: Served) -> None:
+    client = served.client
+    database = served.app.state.yard.store.database
+    database.close()
+    database.ping = lambda: (_ for _ in ()).throw(_gone())
+    answer = client.get("/ready")
+    assert (answer.status, answer.code) == (503, "not_ready")
+    assert answer.json["detail"]["database"] == "not_ready"
+    assert answer.json["detail"]["objects"] == "ok"
+
+
+def _gone() -> Exception:
+    from runyard.store.errors import Unavailable
+
+    return Unavailable("not_ready", "The database does not answer.")
+
+
+def test_the_server_tells_who_it_is(served: Served) -> None:
+    told = served.client.ok("GET", "/api/server")
+    assert (told["version"], told["protocol"], told["pid"]) == (__version__, 1, os.getpid())
+    assert told["home"] == str(served.settings.home)
+    assert told["database"] == ("sqlite" if "sqlite" in str(served.settings.database_url) else "postgresql")
+    assert told["started_at"].endswith("Z")
+
+
+def test_prometheus_gets_requests_by_route_and_runs_by_status(client: Client) -> None:
+    run = client.make_run()
+    client.ok("PUT", f"/api/runs/{run['id']}/files/outputs/x", body=b"12345")
+    client.ok("POST", f"/api/runs/{run['id']}/journals/w?offset=0", body=b'["v","a",1,0.0,null]\n')
+    client.get("/api/nothing/at/all")
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.body.decode())
+        for sample in family.samples
+    }
+    created = {"method": "POST", "route": "/api/runs", "status": "201"}
+    assert found["runyard_requests_total", tuple(sorted(created.items()))] == 1
+    assert found["runyard_runs", (("status", "Running"),)] == 1
+    assert found["runyard_stored_bytes_total", ()] == 5 + len(b'["v","a",1,0.0,null]\n')
+    assert found["runyard_journal_records_total", ()] == 1
+    timed = {"method": "POST", "route": "/api/runs"}
+    assert found["runyard_request_seconds_count", tuple(sorted(timed.items()))] == 1
+    assert run["id"] not in answer.body.decode()
+    assert 'route="other",status="404"' in answer.body.decode()

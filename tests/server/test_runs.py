@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client
+
+SCRIPT = {"workspace": "local", "experiment": "trial", "kind": "script", "launch": {"command": "true"}}
+FIELDS = {
+    *("id", "number", "workspace", "experiment", "experiment_id", "parent_id", "root_id", "type", "name"),
+    *("display_name", "description", "status", "reason", "target", "created_at", "started_at", "ended_at", "tags"),
+    *("properties", "submitted_by", "snapshot_id", "error", "warnings", "web_url"),
+}
+
+
+ENDED = ("Completed", "Failed", "Canceled")
+
+
+def wait_for(client: Client, run_id: str, *statuses: str) -> Any:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        run = client.ok("GET", f"/api/runs/{run_id}")
+        if run["status"] in statuses:
+            return run
+        time.sleep(0.05)
+    pytest.fail(f"the run did not come to {statuses}: {run}")
+
+
+def test_an_interactive_run_begins_in_running(client: Client) -> None:
+    answer = client.call("POST", "/api/runs", {"workspace": "local", "experiment": "trial", "kind": "interactive"})
+    assert answer.status == 201
+    run = answer.json
+    assert set(run) == FIELDS | {"token"}
+    assert (run["number"], run["status"], run["root_id"]) == (1, "Running", run["id"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", run["started_at"])
+    assert re.fullmatch(r"[0-9a-f-]{36}", run["id"])
+    assert run["submitted_by"]
+    assert run["token"].startswith(f"run.{run['id']}.")
+    assert client.make_run()["number"] == 2
+
+
+def test_a_run_that_is_not_to_start_yet_waits(client: Client) -> None:
+    run = client.make_run(start=False)
+    assert (run["status"], run["started_at"]) == ("NotStarted", None)
+    client.ok("POST", f"/api/runs/{run['id']}/facts", {"fact": "started"})
+    assert client.ok("GET", f"/api/runs/{run['id']}")["status"] == "Running"
+
+
+def test_all_that_was_asked_for_is_kept(client: Client) -> None:
+    asked = {
+        "run_id": "my.run-1",
+        "type": "azureml.custom",
+        "name": "n",
+        "display_name": "d ☃",
+        "description": "text",
+        "tags": {"a": "1", "b": None},
+        "properties": {"p": "q"},
+        "definition": {"script": "train.py", "nested": {"list": [1, 2.5, None, "x"]}},
+    }
+    made = client.make_run(**asked)
+    run = client.ok("GET", "/api/runs/my.run-1")
+    assert {name: run[name] for name in asked if name != "run_id"} == {k: v for k, v in asked.items() if k != "run_id"}
+    assert made["id"] == "my.run-1"
+    assert [(state["status"], bool(state["reason"])) for state in run["states"]] == [("Running", True)]
+    assert run["launch"] is None
+    assert run["logs"] == []
+
+
+def test_a_child_belongs_to_its_parents_experiment(client: Client) -> None:
+    parent = client.make_run(experiment="family")
+    child = client.make_run(kind="child", parent_id=parent["id"], experiment="elsewhere")
+    assert (child["experiment"], child["parent_id"], child["root_id"]) == ("family", parent["id"], parent["id"])
+    assert client.get("/api/workspaces/local/experiments?name=elsewhere").json["experiments"] == []
+
+
+def test_what_cannot_run_is_refused_and_leaves_nothing(client: Client) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
+        ({"launch": None}, 422, "invalid_run"),
+        ({"launch": {"script": "a.py", "command": "a"}}, 422, "invalid_run"),
+        ({"launch": {}}, 422, "invalid_run"),
+        ({"launch": {"script": "../a.py"}}, 400, "bad_name"),
+        ({"launch": {"script": "a.py", "max_run_duration_seconds": 0}}, 400, "bad_request"),
+        ({"launch": {"script": "a.py", "colour": "red"}}, 400, "bad_request"),
+        ({"target": "moon"}, 422, "unknown_target"),
+        ({"experiment": "!"}, 400, "bad_name"),
+        ({"experiment": None}, 422, "invalid_run"),
+        ({"workspace": "nowhere"}, 404, "workspace_not_found"),
+        ({"run_id": "a/b"}, 400, "bad_name"),
+        ({"snapshot_id": "0" * 64}, 404, "snapshot_not_found"),
+        ({"snapshot_id": "x"}, 400, "bad_request"),
+        ({"parent_id": "nobody"}, 404, "run_not_found"),
+        ({"kind": "child"}, 422, "invalid_run"),
+        ({"kind": "interactive", "parent_id": "nobody"}, 422, "invalid_run"),
+        ({"kind": "other"}, 400, "bad_request"),
+    ]
+    for change, status, code in cases:
+        answer = client.call("POST", "/api/runs", {**SCRIPT, **change})
+        assert (answer.status, answer.code) == (status, code), change
+    assert client.ok("GET", "/api/runs?include_children=true")["runs"] == []
+
+
+def test_an_unknown_target_is_answered_with_those_that_there_are(client: Client) -> None:
+    answer = client.call("POST", "/api/runs", {**SCRIPT, "target": "moon"})
+    assert "local" in answer.json["help"]
+
+
+def test_an_id_is_taken_once(client: Client) -> None:
+    client.make_run(run_id="mine")
+    answer = client.call("POST", "/api/runs", {**SCRIPT, "run_id": "mine"})
+    assert (answer.status, answer.code) == (409, "run_exists")
+
+
+def test_a_script_run_is_named_after_its_experiment_and_goes_to_its_end(client: Client) -> None:
+    run = client.ok("POST", "/api/runs", SCRIPT)
+    assert re.fullmatch(r"trial_\d{10}_[0-9a-f]{8}", run["id"])
+    ended = wait_for(client, run["id"], *ENDED)
+    assert (ended["status"], ended["error"]) == ("Completed", None)
+    assert ended["launch"]["command"] == "true"
+    statuses = [state["status"] for state in ended["states"]]
+    assert statuses[0] == "NotStarted"
+    assert statuses[-1] == "Completed"
+
+
+def test_a_script_run_is_stopped_when_asked(client: Client) -> None:
+    run = client.ok("POST", "/api/runs", {**SCRIPT, "launch": {"command": "sleep 600"}})
+    wait_for(client, run["id"], "Running", *ENDED)
+    client.ok("POST", f"/api/runs/{run['id']}/cancel")
+    assert wait_for(client, run["id"], *ENDED)["status"] == "Canceled"
+
+
+def test_runs_are_found_by_what_is_known_of_them(client: Client) -> None:
+    first = client.make_run(tags={"lr": "0.1"}, properties={"git": "abc"})
+    second = client.make_run(experiment="other", type="azureml.custom")
+    child = client.make_run(kind="child", parent_id=first["id"], tags={"lr": "0.2"})
+    grandchild = client.make_run(kind="child", parent_id=child["id"])
+    client.end(second, "failed")
+
+    def ids(query: str) -> list[str]:
+        return [run["id"] for run in client.ok("GET", f"/api/runs?{query}")["runs"]]
+
+    assert ids("") == [second["id"], first["id"]]
+    assert ids("include_children=true") == [grandchild["id"], child["id"], second["id"], first["id"]]
+    assert ids("workspace=local&experiment=trial") == [first["id"]]
+    assert ids("workspace=nowhere") == []
+    assert ids("type=azureml.custom") == [second["id"]]
+    assert ids("status=Failed") == [second["id"]]
+    assert ids("tag=lr") == [first["id"]]
+    assert ids("tag=lr=0.2&include_children=true") == [child["id"]]
+    assert ids("property=git=abc") == [first["id"]]
+    assert ids(f"parent={first['id']}") == [child["id"]]
+    assert ids(f"root={first['id']}") == [grandchild["id"], child["id"]]
+    assert ids("target=local") == [second["id"], first["id"]]
+
+
+def test_a_long_list_comes_in_pages(client: Client) -> None:
+    made = [client.make_run()["id"] for _ in range(5)]
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        page = client.ok("GET", f"/api/runs?limit=2{cursor}")
+        seen += [run["id"] for run in page["runs"]]
+        if page["next"] is None:
+            break
+        cursor = f"&after={page['next']}"
+    assert seen == made[::-1]
+
+
+def test_tags_change_and_properties_stay(client: Client) -> None:
+    run = client.make_run(tags={"a": "1"}, properties={"p": "1"})
+    path = f"/api/runs/{run['id']}"
+    changed = client.ok("PATCH", path, {"set_tags": {"b": None}, "remove_tags": ["a"], "add_properties": {"q": "2"}})
+    assert (changed["tags"], changed["properties"]) == ({"b": None}, {"p": "1", "q": "2"})
+    answer = client.call("PATCH", path, {"add_properties": {"p": "other"}})
+    assert (answer.status, answer.code) == (409, "property_fixed")
+    assert client.ok("PATCH", path, {"display_name": "new", "description": "d", "name": "n"})["display_name"] == "new"
+
+
+def test_facts_lead_a_run_to_its_end(client: Client) -> None:
+    run = client.make_run()
+    path = f"/api/runs/{run['id']}"
+    assert client.ok("POST", f"{path}/facts", {"fact": "heartbeat"}) == {"status": "Running"}
+    assert client.ok("POST", f"{path}/facts", {"fact": "finalizing"}) == {"status": "Finalizing"}
+    error = {"code": "UserError", "message": "it broke", "exit": {"code": 1}}
+    client.end(run, "failed", error=error, warnings=[{"source": "s", "message": "m"}], at="2026-01-02T03:04:05Z")
+    ended = client.ok("GET", path)
+    assert (ended["status"], ended["error"], ended["reason"]) == ("Failed", error, "it broke")
+    assert ended["warnings"] == [{"source": "s", "message": "m"}]
+    assert ended["ended_at"] == "2026-01-02T03:04:05.000000Z"
+    client.end(run, "failed", error=error)
+    assert client.ok("GET", path) == ended
+
+
+def test_an_end_in_the_future_is_now(client: Client) -> None:
+    run = client.make_run()
+    client.end(run, at="2999-01-01T00:00:00Z")
+    assert client.ok("GET", f"/api/runs/{run['id']}")["ended_at"] < "2999"
+
+
+def test_facts_of_the_wrong_form_change_nothing(client: Client) -> None:
+    run = client.make_run()
+    facts: list[dict[str, Any]] = [{"fact": "ended"}, {"fact": "sunset"}, {}, {"fact": "started", "more": 1}]
+    for fact in facts:
+        assert client.call("POST", f"/api/runs/{run['id']}/facts", fact).status in (400, 422), fact
+    assert client.ok("GET", f"/api/runs/{run['id']}")["status"] == "Running"
+
+
+def test_cancel_ends_a_run_that_its_maker_leads_and_leaves_an_ended_one(client: Client) -> None:
+    run = client.make_run()
+    assert client.ok("POST", f"/api/runs/{run['id']}/cancel")["status"] == "Canceled"
+    done = client.make_run()
+    client.end(done)
+    assert client.ok("POST", f"/api/runs/{done['id']}/cancel")["status"] == "Completed"
+
+
+def test_deleting_takes_descendants_along_and_says_what_came_free(client: Client) -> None:
+    run = client.make_run()
+    child = client.make_run(kind="child", parent_id=run["id"])
+    client.ok("PUT", f"/api/runs/{child['id']}/files/outputs/a", body=b"123")
+    client.end(run)
+    answer = client.call("DELETE", f"/api/runs/{run['id']}")
+    assert (answer.status, answer.code) == (409, "run_active")
+    client.end(child)
+    assert client.ok("DELETE", f"/api/runs/{run['id']}") == {
+        "runs": 2,
+        "experiments": 0,
+        "objects": 1,
+        "bytes_freed": 3,
+    }
+    for each in (run, child):
+        assert client.get(f"/api/runs/{each['id']}").code == "run_not_found"
+
+
+def test_a_run_that_is_not_there_is_said_everywhere(client: Client) -> None:
+    routes = [
+        ("GET", ""),
+        ("PATCH", ""),
+        ("DELETE", ""),
+        ("POST", "/cancel"),
+        ("POST", "/facts"),
+        ("GET", "/events"),
+        ("GET", "/files"),
+        ("GET", "/files/a"),
+        ("PUT", "/files/a"),
+        ("POST", "/links"),
+        ("POST", "/appends/a?offset=0"),
+        ("POST", "/journals/w?offset=0"),
+        ("GET", "/metrics"),
+    ]
+    values: dict[str, Any] = {"/facts": {"fact": "started"}, "/links": {"files": {"a": "0" * 64}}}
+    for method, path in routes:
+        value = {} if method == "PATCH" else values.get(path)
+        answer = client.call(method, f"/api/runs/nowhere{path}", value)
+        assert (answer.status, answer.code) == (404, "run_not_found"), (method, path)
+        assert "nowhere" in answer.json["title"]

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from runyard.store import exact
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+
+
+@given(st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20))
+@example([2**64, -(2**63) - 1, 10**30, 1e30, -0.0, "1" * 40])
+def test_nothing_is_lost(value: object) -> None:
+    read = exact.loads(exact.dumps(value))
+    assert repr(read) == repr(value)
+
+
+@given(st.integers())
+def test_a_whole_number_of_any_size_is_read_as_one(number: int) -> None:
+    assert exact.loads(json.dumps([number]).encode()) == [number]
+
+
+def test_half_a_surrogate_pair_becomes_a_mark() -> None:
+    for text in (b'["a\\ud800b"]', b'["a\xed\xa0\x80b"]'):
+        assert exact.loads(text) == ["a\ufffdb"]
+    assert exact.loads(b'["\\ud83d\\ude00", 18446744073709551616]') == ["\U0001f600", 2**64]
+
+
+@pytest.mark.parametrize("text", [b"", b"[", b"[NaN]", b"[Infinity]", b"{'a': 1}", b'["\xff"]', b"[1,]"])
+def test_what_is_not_json_is_refused(text: bytes) -> None:
+    with pytest.raises(ValueError, match=".+"):
+        exact.loads(text)
+
+
+def test_a_number_that_json_cannot_hold_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        json.loads(exact.dumps([2**70]), parse_constant=exact._refuse) and exact._refuse("NaN")
+    assert exact.dumps([math.pi]) == b"[3.141592653589793]"

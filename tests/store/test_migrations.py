@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, inspect
+
+from runyard.store import migrations, tables
+from runyard.store.database import Database
+
+
+def test_head_names_the_last_step() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    assert ScriptDirectory.from_config(config).get_heads() == [migrations.HEAD]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/r.db"
+    url: str = request.getfixturevalue("empty_postgresql_url")
+    return url
+
+
+def test_the_steps_make_the_tables_that_the_code_expects(empty_url: str) -> None:
+    database = Database.open(empty_url)
+    with database.read() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "version_table": migrations.VERSION_TABLE}
+        )
+        assert compare_metadata(context, tables.metadata) == []
+        made = _described(connection)
+    database.close()
+    assert made == _made_directly(empty_url)
+
+
+def _made_directly(url: str) -> dict[str, Any]:
+    """The same tables, made from the metadata in place of those that the steps made."""
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        tables.metadata.drop_all(connection)
+        tables.metadata.create_all(connection)
+        found = _described(connection)
+    engine.dispose()
+    return found
+
+
+def _described(connection: Connection) -> dict[str, Any]:
+    inspector = inspect(connection)
+    return {
+        name: {
+            "columns": {c["name"]: (str(c["type"]), c["nullable"]) for c in inspector.get_columns(name)},
+            "key": inspector.get_pk_constraint(name)["constrained_columns"],
+            "references": sorted(
+                (k["constrained_columns"], k["referred_table"], k["referred_columns"], k["options"].get("ondelete"))
+                for k in inspector.get_foreign_keys(name)
+            ),
+            "indexes": sorted((i["name"] or "", i["column_names"]) for i in inspector.get_indexes(name)),
+            "unique": sorted(c["column_names"] for c in inspector.get_unique_constraints(name)),
+            "options": inspector.get_table_options(name),
+        }
+        for name in sorted(tables.metadata.tables)
+    }

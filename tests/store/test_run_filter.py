@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from runyard.contracts import states
+from runyard.store import runs, workspaces
+from runyard.store.errors import Refused
+from runyard.store.runs import Run, RunFilter
+from runyard.store.store import Store
+
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def found(store: Store) -> Callable[..., list[str]]:
+    """The ids of the runs that a filter finds, page by page."""
+
+    def find(**wanted: Any) -> list[str]:
+        ids: list[str] = []
+        after = None
+        with store.database.read() as connection:
+            while True:
+                page, after = runs.find(connection, RunFilter(**wanted), 2, after)
+                ids += [run.id for run in page]
+                if after is None:
+                    return ids
+
+    return find
+
+
+def test_pages_give_every_run_once_newest_first(store: Store, make_run: MakeRun) -> None:
+    made = [make_run(tags={"n": str(number)}, properties={"p": "x"}).id for number in range(7)]
+    with store.database.read() as connection:
+        first, after = runs.find(connection, RunFilter(), 3)
+        make_run("came-later")
+        second, after = runs.find(connection, RunFilter(), 3, after)
+        third, end = runs.find(connection, RunFilter(), 3, after)
+    assert [run.id for run in first + second + third] == made[::-1]
+    assert end is None
+    assert [run.tags["n"] for run in first] == ["6", "5", "4"]
+    assert all(run.properties == {"p": "x"} for run in first)
+    with store.database.read() as connection:
+        assert runs.get(connection, made[0]) == third[-1]
+
+
+def test_a_page_that_is_just_full_has_no_next(store: Store, make_run: MakeRun) -> None:
+    make_run()
+    make_run()
+    with store.database.read() as connection:
+        page, after = runs.find(connection, RunFilter(), 2)
+    assert (len(page), after) == (2, None)
+
+
+@pytest.mark.parametrize("cursor", ["", "7", "r", "r-1", "rx", "r1; DROP TABLE runs", "r" + "9" * 30])
+def test_a_cursor_of_no_use_is_refused(store: Store, cursor: str) -> None:
+    with store.database.read() as connection, pytest.raises(Refused, match="no place in the list"):
+        runs.find(connection, RunFilter(), 2, cursor)
+
+
+def test_filters_narrow_the_list(store: Store, make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    with store.database.write() as connection:
+        workspaces.create(connection, "other", "s", "g")
+    make_run("a1", experiment="a")
+    make_run("a2", experiment="a", status=states.RUNNING, type="hyperdrive")
+    make_run("b1", experiment="b", target="gpu")
+    make_run("oa", experiment="a", workspace="other")
+    assert found() == ["oa", "b1", "a2", "a1"]
+    assert found(workspace="local") == ["b1", "a2", "a1"]
+    assert found(workspace="nowhere") == []
+    assert found(experiment="a") == ["oa", "a2", "a1"]
+    assert found(workspace="local", experiment="a") == ["a2", "a1"]
+    assert found(workspace="local", experiment="none") == []
+    assert found(status="Running") == ["a2"]
+    assert found(workspace="local", status="NotStarted") == ["b1", "a1"]
+    assert found(experiment="a", status="NotStarted") == ["oa", "a1"]
+    assert found(type="hyperdrive") == ["a2"]
+    assert found(target="gpu") == ["b1"]
+    assert found(status="\0") == []
+
+
+def test_labels_narrow_the_list(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    make_run("one", tags={"final": None, "lr": "0.1"})
+    make_run("two", tags={"lr": "0.1", "final": "yes"}, properties={"lr": "0.2"})
+    make_run("three", tags={"lr": "0.2", "long": "x" * 5000})
+    make_run("four", properties={"lr": "0.1"})
+    assert found(tags=[("lr", "0.1")]) == ["two", "one"]
+    assert found(tags=[("lr", None)]) == ["three", "two", "one"]
+    assert found(tags=[("lr", "0.1"), ("final", None)]) == ["two", "one"]
+    assert found(tags=[("lr", "0.1"), ("final", "yes")]) == ["two"]
+    assert found(tags=[("long", "x" * 5000)]) == ["three"]
+    assert found(properties=[("lr", "0.1")]) == ["four"]
+    assert found(tags=[("lr", "0.1")], properties=[("lr", "0.2")]) == ["two"]
+    assert found(tags=[("LR", "0.1")]) == []
+    assert found(tags=[("lr", "0.1")], status="Running") == []
+
+
+def test_children_are_left_out_unless_asked_for(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    make_run("root")
+    make_run("child", parent_id="root", status=states.RUNNING)
+    make_run("grandchild", parent_id="child")
+    make_run("great", parent_id="grandchild")
+    make_run("alone")
+    assert found() == ["alone", "root"]
+    assert found(workspace="local") == ["alone", "root"]
+    assert found(workspace="local", status="Running") == []
+    assert found(status="Running", include_children=True) == ["child"]
+    assert found(include_children=True) == ["alone", "great", "grandchild", "child", "root"]
+    assert found(parent="root") == ["child"]
+    assert found(root="root") == ["great", "grandchild", "child"]
+    assert found(root="child") == ["great", "grandchild"]
+    assert found(root="alone") == []
+    assert found(root="nobody") == found(parent="nobody") == []

@@ -1,0 +1,80 @@
+"""The documents tell the truth: links lead somewhere, commands and options exist, the README's code is the demo's."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from runyard.cli.main import app
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`(runyard [^`\n]*)`")
+
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def blocks(document: Path, language: str) -> list[str]:
+    return [body for name, body in BLOCK.findall(document.read_text("utf-8")) if name == language]
+
+
+def named_commands(document: Path) -> Iterator[list[str]]:
+    """Every call of `runyard` in a console block or between backticks, as words."""
+    lines = [line for body in blocks(document, "console") for line in body.splitlines()]
+    calls = [line[2:] for line in lines if line.startswith("$ runyard")]
+    calls += INLINE.findall(document.read_text("utf-8"))
+    for call in calls:
+        yield shlex.split(call)[1:]
+
+
+@each_document
+def test_relative_links_lead_to_a_file(document: Path) -> None:
+    for target in LINK.findall(document.read_text("utf-8")):
+        if "://" not in target and not target.startswith("#"):
+            assert (document.parent / target.partition("#")[0]).exists(), f"{document.name} links to {target}"
+
+
+@each_document
+def test_commands_and_their_options_exist(document: Path) -> None:
+    tree: Any = get_command(app)
+    for words in named_commands(document):
+        before = words[: words.index("--")] if "--" in words else words
+        command = tree
+        if before and not before[0].startswith("-"):
+            assert before[0] in tree.commands, f"{document.name} names `runyard {before[0]}`"
+            command = tree.commands[before[0]]
+        known = {option for parameter in command.params for option in [*parameter.opts, *parameter.secondary_opts]}
+        known |= {"--help", "-h"}
+        for word in before:
+            if word.startswith("-") and word != "-":
+                assert word.partition("=")[0] in known, f"{document.name}: `runyard {' '.join(words)}`"
+
+
+@each_document
+def test_python_in_the_documents_can_be_parsed(document: Path) -> None:
+    for body in blocks(document, "python"):
+        ast.parse(body)
+
+
+def test_every_command_is_in_the_reference() -> None:
+    tree: Any = get_command(app)
+    reference = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    for name in tree.commands:
+        assert f"`runyard {name}" in reference
+
+
+def test_the_code_of_the_readme_is_the_code_of_the_demo() -> None:
+    """`make demo` runs this code, so what the README shows is known to work."""
+    shown = blocks(ROOT / "README.md", "python")[0]
+    demo = (ROOT / "examples" / "quickstart" / "submit.py").read_text("utf-8")
+    assert shown in demo.replace("  # noqa: E402, I001", "")
