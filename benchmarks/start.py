@@ -30,7 +30,7 @@ def run(quick: bool, say: Say) -> list[Table]:
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="start-benchmark-", ignore_cleanup_errors=True))
         )
-        for name, enter in {"Runyard": _runyard, "submitit, Ray": _launchers}.items():
+        for name, enter in {"Runyard": _runyard, "submitit": _submitit, "Ray": _ray}.items():
             try:
                 contenders |= enter(folder, stack, say)
             except (NotInstalled, Failed, TimeoutError) as error:
@@ -82,12 +82,16 @@ def _runyard(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, M
     return {"Runyard experiment.submit": _asked(warm, "wait"), "Runyard, `runyard submit`": _commanded(command)}
 
 
-def _launchers(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
+def _submitit(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
     peers = environments.peers(environments.LAUNCHERS, say)
     submitit = _converse(
         stack, [peers.python, measure.script("start_submitit.py"), str(folder / "submitit")], folder / "submitit.log"
     )
-    contenders = {f"submitit {peers.version('submitit')}, local": _asked(submitit, "wait")}
+    return {f"submitit {peers.version('submitit')}, local": _asked(submitit, "wait")}
+
+
+def _ray(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
+    peers = environments.peers(environments.LAUNCHERS, say)
     say("starting a local Ray ...")
     ray = stack.enter_context(ray_head.started(peers))
     jobs = _converse(
@@ -102,9 +106,10 @@ def _launchers(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str,
         _run([*submit, peers.python, measure.script(SCRIPT), pipe], **ray.variables)
 
     name = f"Ray {peers.version('ray')}"
-    contenders[f"{name}, job client"] = _asked(jobs, "idle")
-    contenders[f"{name}, `ray job submit`"] = _commanded(command, then=lambda: jobs.ask("idle"))
-    return contenders
+    return {
+        f"{name}, job client": _asked(jobs, "idle"),
+        f"{name}, `ray job submit`": _commanded(command, then=lambda: jobs.ask("idle")),
+    }
 
 
 def _bare() -> float:

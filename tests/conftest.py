@@ -81,9 +81,9 @@ def postgresql() -> Iterator[PostgreSQL]:
     folder = Path(tempfile.mkdtemp(prefix="runyard-pg-"))
     try:
         as_user = _as_user(folder)
+        options = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
         subprocess.run(
-            [*as_user, binaries / "initdb", "-D", folder / "data", "-U", "postgres"]
-            + ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"],
+            [*as_user, binaries / "initdb", "-D", folder / "data", "-U", "postgres", *options],
             check=True,
             cwd=folder,
             capture_output=True,
@@ -100,8 +100,7 @@ def postgresql() -> Iterator[PostgreSQL]:
         ]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                [*as_user, binaries / "postgres", "-D", folder / "data"]
-                + [part for setting in settings for part in ("-c", setting)],
+                [*as_user, binaries / "postgres", "-D", folder / "data", *(f"--{setting}" for setting in settings)],
                 stdout=log,
                 stderr=log,
                 cwd=folder,
@@ -131,7 +130,7 @@ def _binaries() -> Path | None:
     return next((Path(path) for path in folders if (Path(path) / "postgres").exists()), None)
 
 
-def _as_user(folder: Path) -> list[str]:
+def _as_user(folder: Path) -> list[str | Path]:
     """What to put before a command. PostgreSQL refuses to run as root; and it must not outlive a killed worker."""
     setpriv = shutil.which("setpriv")
     if os.geteuid() != 0:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,42 @@ def test_commands_and_their_options_exist(document: Path) -> None:
 def test_python_in_the_documents_can_be_parsed(document: Path) -> None:
     for body in blocks(document, "python"):
         ast.parse(body)
+
+
+BEFORE = """
+import os
+from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+
+write("project/train.py", "import os; os.makedirs('outputs', exist_ok=True); open('outputs/model.json', 'w').write('{}')")
+write("notes.txt", "notes")
+write("plot.png", "a picture")
+write("plots/one.png", "a picture")
+run = Experiment(Workspace.from_config(), "my_experiment").submit(ScriptRunConfig("project", script="train.py"))
+run.wait_for_completion()
+"""
+
+
+@pytest.mark.parametrize("name", ["quickstart", "submit", "follow", "metrics", "interactive", "delete"])
+def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, home: Path, tmp_path: Path) -> None:
+    """A block that begins with a path in a comment is that file; all others are one program."""
+    program = [BEFORE]
+    for body in blocks(ROOT / "docs" / f"{name}.md", "python"):
+        file = re.match(r"# (\S+\.py)\n", body)
+        program.append(f"write({file[1]!r}, {body!r})" if file else body)
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(program)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_command_is_in_the_reference() -> None:

@@ -38,15 +38,16 @@ def probability(weights: list[float], point: Point) -> float:
 
 
 def train_epoch(weights: list[float], points: list[Point], lr: float) -> float:
-    """One pass of stochastic gradient descent; changes `weights`, returns the mean loss."""
-    loss = 0.0
+    """One step of gradient descent over all points; changes `weights`, returns the mean loss before it."""
+    loss, gradient = 0.0, [0.0, 0.0, 0.0]
     for point in points:
         guess = probability(weights, point)
-        wrong = guess - point.label
         loss -= math.log(guess if point.label else 1 - guess)
-        weights[0] -= lr * wrong
-        weights[1] -= lr * wrong * point.x
-        weights[2] -= lr * wrong * point.y
+        wrong = guess - point.label
+        for i, factor in enumerate((1.0, point.x, point.y)):
+            gradient[i] += wrong * factor
+    for i in range(len(weights)):
+        weights[i] -= lr * gradient[i] / len(points)
     return loss / len(points)
 
 

@@ -57,6 +57,29 @@ class Shell:
         assert done.returncode == expect, f"{words}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
 
+    def on_terminal(self, *words: str, answer: str = "") -> tuple[int, str]:
+        """Call the command on a terminal, type an answer, and return its exit code and what was on the screen."""
+        leader, follower = os.openpty()
+        process = subprocess.Popen(
+            [str(RUNYARD), *words],
+            cwd=self.folder,
+            env=self.environment(TERM="xterm-256color", COLUMNS="200"),
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+        )
+        os.close(follower)
+        os.write(leader, answer.encode())
+        shown = b""
+        try:
+            while chunk := os.read(leader, 65536):
+                shown += chunk
+        except OSError:  # how Linux tells that the other end has been closed
+            pass
+        finally:
+            os.close(leader)
+        return process.wait(timeout=SECONDS), shown.decode()
+
     def json(self, *words: str, expect: int = 0) -> Any:
         return json.loads(self.call(*words, "--json", expect=expect).stdout)
 

@@ -26,6 +26,17 @@ def test_nothing_is_deleted_when_nobody_can_confirm(shell: Shell) -> None:
     assert shell.json("show", run_id)["id"] == run_id
 
 
+def test_on_a_terminal_it_asks(shell: Shell) -> None:
+    run_id = shell.completed()["id"]
+    code, shown = shell.on_terminal("rm", run_id, answer="n\n")
+    assert code == errors.FAILED
+    assert f"Delete {run_id} for good?" in shown
+    assert "Nothing was deleted." in shown
+    code, shown = shell.on_terminal("rm", run_id, answer="y\n")
+    assert code == 0
+    assert "Deleted 1 run." in shown
+
+
 def test_a_misspelt_run_among_others_deletes_nothing(shell: Shell) -> None:
     run_id = shell.completed()["id"]
     shell.refusal("rm", run_id, "nobody", "--yes", expect=errors.NOT_FOUND)

@@ -103,3 +103,13 @@ def test_stop_without_waiting(shell: Shell) -> None:
     run = shell.json("submit", shell.script("import time; time.sleep(600)"))
     assert shell.json("stop", run["id"], "--no-wait")["status"] in ("CancelRequested", "Canceled")
     assert shell.json("stop", run["id"])["status"] == "Canceled"
+
+
+def test_on_a_terminal_statuses_are_coloured_and_ids_whole(shell: Shell) -> None:
+    run = shell.completed()
+    code, shown = shell.on_terminal("ls", "-e", run["experiment"])
+    assert code == 0
+    assert run["id"] in shown
+    assert "\x1b[32mCompleted" in shown
+    code, shown = shell.on_terminal("ls", "-e", run["experiment"], "--json")
+    assert "\x1b" not in shown

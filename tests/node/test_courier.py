@@ -14,7 +14,7 @@ from runyard.node.courier import Courier, Refused, ServerAway, Unwanted, wire_na
 from runyard.sdk.client import Locator
 
 if TYPE_CHECKING:
-    from conftest import RunOnServer, Server
+    from tests.node.conftest import RunOnServer, Server
 
 Until = Callable[[Callable[[], object], str], None]
 

@@ -12,7 +12,7 @@ from runyard.node.courier import Courier
 from runyard.node.follow import GrowingFile, LogFolder
 
 if TYPE_CHECKING:
-    from conftest import RunOnServer
+    from tests.node.conftest import RunOnServer
 
 NAME = "user_logs/std_log.txt"
 

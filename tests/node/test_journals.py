@@ -12,7 +12,7 @@ from runyard.node.courier import Courier
 from runyard.node.journals import End, Journals
 
 if TYPE_CHECKING:
-    from conftest import RunOnServer
+    from tests.node.conftest import RunOnServer
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def nothing() -> None:
     pass
 
 
-ODD = {
+ODD: dict[str, str | bytes] = {
     "train.py": "print()",
     "empty": b"",
     "sub/folder/with space.txt": "a",

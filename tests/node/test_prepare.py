@@ -14,9 +14,9 @@ from runyard.node.prepare import prepare
 from runyard.node.problem import RunProblem, Stopped
 
 if TYPE_CHECKING:
-    from conftest import Server
+    from tests.node.conftest import Server
 
-FILES = {"train.py": "print()", "data/ü.bin": b"\x00" * 100_000, "copy.py": "print()"}
+FILES: dict[str, str | bytes] = {"train.py": "print()", "data/ü.bin": b"\x00" * 100_000, "copy.py": "print()"}
 
 
 def nothing() -> None:

@@ -13,7 +13,7 @@ from runyard.node import uploads
 from runyard.node.uploads import Outputs
 
 if TYPE_CHECKING:
-    from conftest import RunOnServer
+    from tests.node.conftest import RunOnServer
 
 Until = Callable[[Callable[[], object], str], None]
 

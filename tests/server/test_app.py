@@ -4,7 +4,14 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
+from runyard.server.app import create_app
+from runyard.server.settings import Settings
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.server.conftest import Client
 
 PROTOCOL = {
@@ -56,6 +63,17 @@ def test_openapi_describes_every_route_of_the_protocol_with_a_summary(client: Cl
         # FastAPI makes a summary of the function's name where there is none; ours are sentences.
         assert " " in said["summary"], route
         assert said["operationId"], route
+    needed = {route: said["security"] for route, said in found.items()}
+    assert [route for route, schemes in needed.items() if not schemes] == ["GET /health", "GET /ready"]
+    assert needed["GET /runs/{run_id}"] == [{"key": []}]
+    assert needed["GET /api/runs"] == [{"token": []}]
+    assert set(described["components"]["securitySchemes"]) == {"key", "token"}
+
+
+def test_no_server_is_made_without_a_token_and_a_secret(home: Path) -> None:
+    for settings in (Settings(home, secret="s"), Settings(home, token="t")):
+        with pytest.raises(ValueError, match="let everybody in"):
+            create_app(settings)
 
 
 def test_openapi_is_open_and_no_page_loads_from_elsewhere(client: Client) -> None:

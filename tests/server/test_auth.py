@@ -188,3 +188,11 @@ def test_a_token_signed_with_another_secret_is_unknown(client: Client) -> None:
 def test_problem_documents_are_json_with_all_fields(client: Client) -> None:
     said = json.loads(replace(client, token=None).get("/api/runs").body)
     assert set(said) == {"code", "title", "help", "status", "detail"}
+
+
+def test_a_strangers_body_is_not_taken_apart(client: Client) -> None:
+    """FastAPI reads a body before it looks at who sent it; the server must not."""
+    stranger = replace(client, token=None)
+    answer = stranger.call("POST", "/api/runs", body=b"{", headers={"Content-Type": "application/json"})
+    assert (answer.status, answer.code) == (401, "not_authenticated")
+    assert stranger.get("/api/nothing/there").code == "not_authenticated"

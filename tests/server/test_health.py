@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,21 +19,12 @@ def test_health_and_readiness_are_open(client: Client) -> None:
     assert stranger.get("/ready").json == {"status": "ready", "database": "ok", "objects": "ok"}
 
 
-def test_a_server_whose_database_is_gone_is_not_ready(served: Served) -> None:
-    client = served.client
-    database = served.app.state.yard.store.database
-    database.close()
-    database.ping = lambda: (_ for _ in ()).throw(_gone())
-    answer = client.get("/ready")
+def test_a_server_whose_objects_are_gone_is_not_ready(served: Served) -> None:
+    shutil.rmtree(served.settings.home / "objects")
+    answer = served.client.get("/ready")
     assert (answer.status, answer.code) == (503, "not_ready")
-    assert answer.json["detail"]["database"] == "not_ready"
-    assert answer.json["detail"]["objects"] == "ok"
-
-
-def _gone() -> Exception:
-    from runyard.store.errors import Unavailable
-
-    return Unavailable("not_ready", "The database does not answer.")
+    assert answer.json["detail"] == {"database": "ok", "objects": "not writable"}
+    assert served.client.get("/health").status == 200
 
 
 def test_the_server_tells_who_it_is(served: Served) -> None:

@@ -23,20 +23,8 @@ def store(home: Path, database_url: str) -> Iterator[Store]:
 
 
 @pytest.fixture
-def sqlite_store(home: Path) -> Iterator[Store]:
-    """A fresh store on SQLite, for what does not depend on the database."""
-    store = Store.open(home)
-    with store.database.write() as connection:
-        workspaces.ensure_default(connection)
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def make_run(request: pytest.FixtureRequest) -> Callable[..., Run]:
+def make_run(store: Store) -> Callable[..., Run]:
     """Makes runs in the store of the test; what is not told is of no matter."""
-    name = "store" if "store" in request.fixturenames else "sqlite_store"
-    store: Store = request.getfixturevalue(name)
     numbers = count(1)
 
     def make(id: str | None = None, **told: Any) -> Run:

@@ -43,9 +43,14 @@ def test_sqlite_is_set_up_for_many_readers_and_one_writer(tmp_path: Path) -> Non
 
 def test_what_fails_leaves_nothing_behind(database_url: str) -> None:
     database = Database.open(database_url)
-    with pytest.raises(ZeroDivisionError), database.write() as connection:
-        workspaces.ensure_default(connection)
-        raise ZeroDivisionError
+
+    def fail() -> None:
+        with database.write() as connection:
+            workspaces.ensure_default(connection)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     with database.write() as connection:  # and the lock is free again
         assert workspaces.find(connection) == []
     database.close()
@@ -85,9 +90,8 @@ def test_writers_take_turns(database_url: str) -> None:
 
 def test_a_write_inside_a_write_is_told_not_waited_for(tmp_path: Path) -> None:
     database = Database.open(f"sqlite:///{tmp_path}/r.db")
-    with database.write():
-        with pytest.raises(RuntimeError, match="wait for itself"), database.write():
-            pass
+    with database.write(), pytest.raises(RuntimeError, match="wait for itself"), database.write():
+        pass
     database.close()
 
 
@@ -110,10 +114,14 @@ def test_a_database_with_torn_pages_is_told_as_damaged(tmp_path: Path) -> None:
     connection.close()
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-    with pytest.raises(Damaged) as caught:
+
+    def use() -> None:
         database = Database.open(f"sqlite:///{path}")
         with database.write() as connection:
             workspaces.ensure_default(connection)
+
+    with pytest.raises(Damaged) as caught:
+        use()
     assert caught.value.detail == {"path": str(path)}
 
 
@@ -131,10 +139,15 @@ def test_a_full_disk_is_told_and_what_was_there_stays(tmp_path: Path) -> None:
     database = Database.open(f"sqlite:///{tmp_path}/r.db")
     with database.write() as connection:
         workspaces.ensure_default(connection)
-    with pytest.raises(DiskFull) as caught, database.write() as connection:
-        pages = connection.execute(text("PRAGMA page_count")).scalar()
-        connection.execute(text(f"PRAGMA max_page_count = {pages}"))
-        workspaces.create(connection, "huge", "s", "g", description="x" * 1_000_000)
+
+    def fill() -> None:
+        with database.write() as connection:
+            pages = connection.execute(text("PRAGMA page_count")).scalar()
+            connection.execute(text(f"PRAGMA max_page_count = {pages}"))
+            workspaces.create(connection, "huge", "s", "g", description="x" * 1_000_000)
+
+    with pytest.raises(DiskFull) as caught:
+        fill()
     assert caught.value.code == "disk_full"
     assert str(tmp_path) in caught.value.title
     with database.read() as connection:

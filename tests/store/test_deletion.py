@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -14,7 +15,7 @@ from runyard.contracts.manifest import Entry, make
 from runyard.store import deletion, experiments, files, journals, runs, snapshots, tables, workspaces
 from runyard.store.deletion import Freed
 from runyard.store.errors import Conflict, NotFound
-from runyard.store.runs import Run
+from runyard.store.runs import NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]
@@ -168,7 +169,7 @@ def test_a_workspace_goes_with_all_that_is_in_it(store: Store, make_run: MakeRun
         assert runs.get(connection, "mine").workspace == "local"
 
 
-def test_a_sweep_removes_what_no_row_uses(store: Store, make_run: MakeRun) -> None:
+def test_a_sweep_removes_what_no_row_uses(store: Store, make_run: MakeRun, home: Path, database_url: str) -> None:
     used = snapshot(store, train=b"used")
     snapshot(store, train=b"never run")
     make_run("r", snapshot_id=used)
@@ -179,6 +180,8 @@ def test_a_sweep_removes_what_no_row_uses(store: Store, make_run: MakeRun) -> No
     store.growing.restart(999)
     store.growing.append(999, 0, b"lost")
     assert deletion.sweep(store, timedelta(hours=1)) == Freed()
+    store.close()
+    store = Store.open(home, database_url)  # in a new process: nobody is about to name the orphan any more
     an_hour_ago = time.time() - 3700
     for folder in (store.objects.folder, store.growing.folder):
         for path in folder.rglob("*"):
@@ -188,9 +191,25 @@ def test_a_sweep_removes_what_no_row_uses(store: Store, make_run: MakeRun) -> No
     assert len(store.growing.all()) == 1
     assert deletion.sweep(store, timedelta(0)) == Freed(objects=1, bytes_freed=len(b"never run"))
     assert contents(store) == {b"used", b"named"}
+    store.close()
 
 
-def test_deleting_many_runs_at_once(store: Store, make_run: MakeRun) -> None:
-    ids = [make_run(f"r{number}", status=states.FAILED, kind="interactive").id for number in range(600)]
-    assert deletion.delete_runs(store, ids).runs == 600
+def test_content_that_has_just_come_in_is_not_taken_from_under_its_uploader(store: Store, make_run: MakeRun) -> None:
+    make_run("old")
+    make_run("new")
+    keep(store, "old", "a", b"the same")
+    end(store, "old")
+    stored = store.objects.put([b"the same"])  # the server has it already, and is about to name it
+    assert deletion.delete_runs(store, ["old"]).objects == 0
+    with store.database.write() as connection:
+        files.put(connection, "new", "a", stored)
+    end(store, "new")
+    assert deletion.delete_runs(store, ["new"]) == Freed(runs=1, objects=1, bytes_freed=8)
+
+
+def test_deleting_many_runs_at_once(store: Store) -> None:
+    with store.database.write() as connection:
+        for number in range(510):
+            runs.create(connection, NewRun(f"r{number}", "local", "exp", states.FAILED))
+    assert deletion.delete_runs(store, [f"r{number}" for number in range(510)]).runs == 510
     assert rows(store, "runs", "states")["runs"] == 0

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
 from hypothesis import example, given
@@ -32,11 +31,9 @@ def test_half_a_surrogate_pair_becomes_a_mark() -> None:
 
 @pytest.mark.parametrize("text", [b"", b"[", b"[NaN]", b"[Infinity]", b"{'a': 1}", b'["\xff"]', b"[1,]"])
 def test_what_is_not_json_is_refused(text: bytes) -> None:
-    with pytest.raises(ValueError, match=".+"):
+    with pytest.raises(ValueError, match=r"JSON|Expecting|decode|codec|property"):
         exact.loads(text)
 
 
-def test_a_number_that_json_cannot_hold_is_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        json.loads(exact.dumps([2**70]), parse_constant=exact._refuse) and exact._refuse("NaN")
-    assert exact.dumps([math.pi]) == b"[3.141592653589793]"
+def test_the_largest_numbers_are_written_out() -> None:
+    assert exact.dumps([2**70, 0.1]) == b"[1180591620717411303424,0.1]"

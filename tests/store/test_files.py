@@ -94,9 +94,14 @@ def test_a_replacement_that_is_undone_frees_nothing(store: Store, make_run: Make
     make_run("r")
     keep(store, "r", "a", b"first")
     stored = store.objects.put([b"second"])
-    with pytest.raises(ZeroDivisionError), store.database.write() as connection:
-        files.put(connection, "r", "a", stored)
-        raise ZeroDivisionError
+
+    def fail() -> None:
+        with store.database.write() as connection:
+            files.put(connection, "r", "a", stored)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert content(store, "r", "a") == b"first"
 
 
@@ -201,9 +206,11 @@ def test_a_log_that_grows_while_it_is_sealed_again_and_again_loses_nothing(store
 
     def write() -> None:
         size = 0
-        for line in lines:
-            size = files.append(store, "r", "log", size, line)
-        done.set()
+        try:
+            for line in lines:
+                size = files.append(store, "r", "log", size, line)
+        finally:
+            done.set()
 
     def seal() -> None:
         while not done.is_set():
@@ -218,7 +225,7 @@ def test_a_log_that_grows_while_it_is_sealed_again_and_again_loses_nothing(store
     files.seal(store, "r")
     assert content(store, "r", "log") == b"".join(lines)
     assert store.growing.all() == []
-    assert len(list(store.objects.walk())) <= 2
+    assert len(list(store.objects.walk())) == 1
 
 
 def test_changes_need_a_write_transaction(store: Store, make_run: MakeRun) -> None:

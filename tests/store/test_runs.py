@@ -43,8 +43,8 @@ def test_what_was_told_is_read_back(store: Store) -> None:
         assert runs.get(connection, new.id) == made
         assert runs.definition_and_launch(connection, new.id) == (new.definition, new.launch)
         history = runs.states(connection, new.id)
-    same = ("id", "workspace", "experiment", "status", "reason", "kind", "type", "name", "display_name", "description")
-    same += ("tags", "properties", "target", "submitted_by", "snapshot_id", "parent_id")
+    same = ["id", "workspace", "experiment", "status", "reason", "kind", "type", "name", "display_name", "description"]
+    same += ["tags", "properties", "target", "submitted_by", "snapshot_id", "parent_id"]
     assert {name: getattr(made, name) for name in same} == {name: getattr(new, name) for name in same}
     assert (made.number, made.root_id, made.started_at, made.ended_at) == (1, new.id, None, None)
     assert (made.error, made.warnings) == (None, [])
@@ -55,9 +55,14 @@ def test_what_was_told_is_read_back(store: Store) -> None:
 def test_numbers_count_up_per_experiment_and_are_not_given_twice(store: Store, make_run: MakeRun) -> None:
     assert [make_run(experiment="a").number for _ in range(3)] == [1, 2, 3]
     assert make_run(experiment="b").number == 1
-    with pytest.raises(ZeroDivisionError), store.database.write() as connection:
-        runs.create(connection, NewRun("undone", "local", "a"))
-        raise ZeroDivisionError
+
+    def fail() -> None:
+        with store.database.write() as connection:
+            runs.create(connection, NewRun("undone", "local", "a"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert make_run(experiment="a").number == 4
 
 
@@ -105,6 +110,17 @@ def test_states_are_kept_in_order_with_start_and_end(store: Store, make_run: Mak
     ]  # fmt: skip
     assert history[1].at == NOON
     assert history[1].reason == "waits for 2 nodes"
+
+
+def test_a_late_report_sets_start_and_end_to_when_it_happened(store: Store, make_run: MakeRun) -> None:
+    id = make_run().id
+    late = NOON + timedelta(hours=1)
+    with store.database.write() as connection:
+        runs.record_state(connection, id, states.RUNNING, "started", late, happened_at=NOON)
+        ended = runs.record_state(connection, id, states.COMPLETED, "", late, happened_at=NOON + timedelta(seconds=9))
+        history = runs.states(connection, id)
+    assert (ended.started_at, ended.ended_at) == (NOON, NOON + timedelta(seconds=9))
+    assert [change.at for change in history[1:]] == [late, late]
 
 
 def test_an_end_without_an_error_clears_a_former_one(store: Store, make_run: MakeRun) -> None:

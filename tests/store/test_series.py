@@ -115,7 +115,7 @@ def test_rows_with_other_columns_stay_in_line(store: Store, add: Callable[..., N
 
 
 def test_points_that_trickle_in_share_chunks(store: Store, add: Callable[..., None]) -> None:
-    total = chunks.SMALL + 60
+    total = chunks.SMALL + 68
     for number in range(0, total, 20):
         add(*(["v", "x", float(n), float(n), n if n > 30 else None] for n in range(number, number + 20)))
     (metric,) = read(store)

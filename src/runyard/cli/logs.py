@@ -82,8 +82,6 @@ def _follow(server: Api, run_id: str, file: str | None, sink: Sink, as_json: boo
         elif kind == "file":
             name = file = file or _log_of(server.run(run_id))
             if name is not None and name == value["name"] and value["size"] != offset:
-                if value["size"] < offset:  # the file was emptied and is written anew
-                    offset = 0
                 offset = _advance(server, run_id, name, offset, sink)
     run = server.run(run_id)
     name = file or _log_of(run)
@@ -110,12 +108,18 @@ def _log_of(run: RunDocument) -> str | None:
 
 def _advance(server: Api, run_id: str, name: str, offset: int, sink: Sink) -> int:
     """Hand over what the log has gained, and return where it ends now."""
+    from runyard.sdk.client import ClientProblem
+
     try:
         for chunk in server.read(run_id, name, offset):
             sink(chunk, offset)
             offset += len(chunk)
     except ConnectionError:
         return offset  # the next event, or the end, reads on from here
+    except ClientProblem as problem:
+        if problem.code != "bad_range":
+            raise
+        return _advance(server, run_id, name, 0, sink)  # the file was emptied at its source and is written anew
     return offset
 
 

@@ -64,7 +64,7 @@ def _all(found: Sequence[MetricDocument]) -> None:
 
 
 def _extremes(metric: MetricDocument) -> tuple[str, str]:
-    spans = metric.get("buckets") or []
+    spans = metric.get("buckets") or [{"min": value, "max": value} for value in metric.get("values") or []]
     low = [span["min"] for span in spans if isinstance(span["min"], int | float)]
     high = [span["max"] for span in spans if isinstance(span["max"], int | float)]
     return (words.number(min(low)), words.number(max(high))) if low and high else ("", "")
@@ -76,25 +76,25 @@ def _one(metric: MetricDocument) -> None:
         filled = [metric["columns"][column] for column in columns]
         screen.table(columns, [[_text(value) for value in row] for row in zip(*filled, strict=True)])
     elif metric.get("buckets"):
-        screen.table(
-            ("STEPS", "TIME", "COUNT", "MIN", "MAX", "LAST"),
-            [
-                (
-                    _steps(span["step_first"], span["step_last"]),
-                    _clock(span["time_last"]),
-                    f"{span['count']:,}",
-                    _text(span["min"]),
-                    _text(span["max"]),
-                    _text(span["last"]),
-                )
-                for span in metric["buckets"]
-            ],
-        )
+        _thinned(metric)
     elif metric["kind"] == "file":
         for file in metric.get("values") or []:
             print(file)
     else:
         _series(metric)
+
+
+def _thinned(metric: MetricDocument) -> None:
+    rows, position = [], 0
+    for span in metric["buckets"]:
+        first, last = span["step_first"], span["step_last"]
+        if first is None or last is None:
+            first, last = position, position + span["count"] - 1
+        position += span["count"]
+        steps = f"{first}-{last}" if first != last else str(first)
+        values = (_text(span["min"]), _text(span["max"]), _text(span["last"]))
+        rows.append((steps, _clock(span["time_last"]), f"{span['count']:,}", *values))
+    screen.table(("STEP", "TIME", "COUNT", "MIN", "MAX", "LAST"), rows)
 
 
 def _series(metric: MetricDocument) -> None:
@@ -111,12 +111,6 @@ def _series(metric: MetricDocument) -> None:
 
 def _text(value: object) -> str:
     return words.number(journal.unpack_value(value))
-
-
-def _steps(first: int | None, last: int | None) -> str:
-    if first is None:
-        return ""
-    return str(first) if first == last else f"{first}-{last}"
 
 
 def _clock(seconds: float) -> str:

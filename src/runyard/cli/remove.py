@@ -52,16 +52,19 @@ def rm(
 
 def _delete(server: Api, ids: list[str]) -> Freed:
     """Delete one run after the other; a run that went together with its parent counts as deleted."""
+    from runyard.sdk.client import ClientProblem
+
     total: Freed = {"runs": 0, "experiments": 0, "objects": 0, "bytes_freed": 0}
     for run_id in ids:
         try:
             freed = server.delete_run(run_id)
-        except errors.CommandError as error:
-            if error.code == "run_not_found":
+        except ClientProblem as problem:
+            if problem.code == "run_not_found":
                 continue
+            error = errors.explain(problem)
             if total["runs"]:
-                error.title += f" {words.count(total['runs'], 'run')} before it came out and are gone."
-            raise
+                error.title += f" The {words.count(total['runs'], 'run')} named before it went."
+            raise error from problem
         total["runs"] += freed["runs"]
         total["experiments"] += freed["experiments"]
         total["objects"] += freed["objects"]

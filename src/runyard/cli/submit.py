@@ -98,12 +98,12 @@ def submit(
     submitted = server.run(run.id)
     if not follow:
         if as_json:
-            screen.document(submitted)
+            screen.document(_told(submitted))
         else:
             _announce(submitted)
         return
     if as_json:
-        screen.event({"event": "submitted", "run": submitted})
+        screen.event({"event": "submitted", "run": _told(submitted)})
     else:
         _announce(submitted, next_commands=False)
     ended = logs.follow_run(server, run.id, None, as_json)
@@ -163,12 +163,17 @@ def _announce(run: RunDocument, next_commands: bool = True) -> None:
             print(f"  {words.program()} {command} {run['id']}")
 
 
+def _told(run: RunDocument) -> dict[str, object]:
+    """A run for a program that has just described it itself: without the long definition."""
+    return {name: value for name, value in run.items() if name != "definition"}
+
+
 def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
     """How the run went; a run that did not complete ends the command with exit code 1."""
     from runyard.cli import summary
 
     if as_json:
-        screen.event({"event": "ended", "run": run})
+        screen.event({"event": "ended", "run": _told(run)})
     else:
         last = server.metrics(run["id"], buckets=1)
         for line in [*summary.ending(run), *summary.error(run), *summary.metrics(last)]:

@@ -14,6 +14,8 @@ from runyard.contracts import names, pack
 
 FILE, FOLDER, LINK = "file", "dir", "link"
 
+_line = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
 
 class BadManifest(ValueError):
     """The text is not a manifest, or one of its paths leads out of the folder."""
@@ -45,12 +47,7 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """The text that is hashed and sent: one JSON array per line, sorted by path."""
-        lines = [
-            json.dumps(
-                [e.path, e.kind, e.digest, e.size, int(e.executable), e.target], ensure_ascii=True, separators=(",", ":")
-            )
-            for e in self.entries
-        ]
+        lines = [_line([e.path, e.kind, e.digest, e.size, int(e.executable), e.target]) for e in self.entries]
         return ("\n".join(lines) + "\n").encode("ascii") if lines else b""
 
 

@@ -25,7 +25,7 @@ def rescue(plan: Plan, folder: Path, signals: Signals) -> int:
     else:
         say("taking over from a node runner that ended before it did anything")
     shipping = Shipping(plan, folder, signals.wake, resume=True)
-    return deliver(shipping, _end(former, signals), folder, signals)
+    return deliver(shipping, end_of(former, signals.stop_asked), folder, signals)
 
 
 def _end_processes(former: State, grace: float, signals: Signals) -> None:
@@ -37,7 +37,7 @@ def _end_processes(former: State, grace: float, signals: Signals) -> None:
         say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
 
 
-def _end(former: State | None, signals: Signals) -> Fact:
+def end_of(former: State | None, stop_asked: bool = False) -> Fact:
     """How the run ended: as the former runner has recorded it, if the script had ended before the runner died."""
     if former is not None and former.ended is not None:
         return former.ended
@@ -50,7 +50,7 @@ def _end(former: State | None, signals: Signals) -> Fact:
     }
     fact = ended("failed", error)
     stop = former.stop if former is not None else None
-    if stop == CANCELLED or signals.stop_asked:
+    if stop == CANCELLED or stop_asked:
         fact["stopped"] = True
     elif stop == OVERDUE:
         fact["timed_out"] = True

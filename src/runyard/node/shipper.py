@@ -67,10 +67,12 @@ class Shipper:
         pause = SHORTEST_PAUSE
         self._uploads.start()
         while not until():
+            began = time.monotonic()
             moved = self._look()
             self._uploads.check()
             pause = SHORTEST_PAUSE if moved else min(pause * 1.5, LONGEST_PAUSE)
-            self._nudge.wait(pause)
+            # With thousands of files to look at, looking must not become a load of its own.
+            self._nudge.wait(pause if moved else max(pause, 10 * (time.monotonic() - began)))
             self._nudge.clear()
 
     def finish(self) -> None:

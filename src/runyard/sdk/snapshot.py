@@ -121,7 +121,7 @@ def _batches(wanted: Sequence[tuple[str, Content]]) -> Iterator[list[tuple[str, 
 
 def _packed(digest: str, content: Content) -> list[bytes]:
     try:
-        held = content.place.read_bytes()
+        held = Path(content.place).read_bytes()
     except OSError as error:
         raise _Changed(content.path) from error
     if hashlib.sha256(held).hexdigest() != digest:
@@ -137,7 +137,7 @@ def _upload_large(service: Service, digest: str, content: Content, moved: Callab
         yield head
         seen, left = hashlib.sha256(), content.size
         try:
-            with content.place.open("rb") as stream:
+            with open(content.place, "rb") as stream:
                 while left:
                     chunk = stream.read(min(pack.CHUNK, left))
                     left -= len(chunk)

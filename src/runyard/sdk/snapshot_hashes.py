@@ -14,9 +14,8 @@ import shutil
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable
+from typing import Iterable, NamedTuple
 
 from runyard.contracts import manifest, pack
 from runyard.sdk.snapshot_tree import Found, Tree, unreadable
@@ -67,12 +66,11 @@ class Known:
         self._changed = False
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """Where the bytes of a hash can be read: the file itself, or a copy of one that never stood still."""
 
     path: str  # in the folder
-    place: Path
+    place: str
     size: int
 
 
@@ -95,12 +93,13 @@ class Hashes:
         """The manifest's entries for the files of the tree."""
         found: list[manifest.Entry] = []
         unknown: list[Found] = []
+        top = os.path.join(self.root, "")
         for file in tree.files:
             digest = self.known.digest(file)
             if digest is None:
                 unknown.append(file)
             else:
-                self.contents[digest] = Content(file.path, self.root / file.path, file.size)
+                self.contents[digest] = Content(file.path, top + file.path, file.size)
                 found.append(manifest.Entry(file.path, manifest.FILE, digest, file.size, file.executable))
         if sum(file.size for file in unknown) > THREADS_FROM:
             with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -128,7 +127,7 @@ class Hashes:
                     after = Found.of(file.path, os.fstat(stream.fileno()))
                 if before == after and size == after.size:
                     self.known.remember(after, digest, read_at)
-                    return self._keep(after, digest, place)
+                    return self._keep(after, digest, str(place))
             return self._copied(file, place)
         except FileNotFoundError:
             return None  # removed since the walk: it no longer belongs to the folder
@@ -142,8 +141,8 @@ class Hashes:
         with copy.open("rb") as stream:
             digest, size = pack.digest_of(stream)
         held = Found(file.path, size, file.mtime_ns, file.ctime_ns, file.inode, file.executable)
-        return self._keep(held, digest, copy)
+        return self._keep(held, digest, str(copy))
 
-    def _keep(self, file: Found, digest: str, place: Path) -> manifest.Entry:
+    def _keep(self, file: Found, digest: str, place: str) -> manifest.Entry:
         self.contents[digest] = Content(file.path, place, file.size)
         return manifest.Entry(file.path, manifest.FILE, digest, file.size, file.executable)

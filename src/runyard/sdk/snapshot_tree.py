@@ -6,14 +6,14 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from runyard.contracts import manifest
 from runyard.sdk.exceptions import SnapshotException
 from runyard.sdk.ignore import Ignored
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A file, with what tells that it has not changed."""
 
     path: str

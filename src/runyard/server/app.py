@@ -28,6 +28,7 @@ from runyard.server import (
     snapshots,
     workspaces,
 )
+from runyard.server.description import DescribedApp
 from runyard.server.live import Live
 from runyard.server.meters import Metered, Meters
 from runyard.server.protocol import ProtocolCheck
@@ -39,6 +40,8 @@ from runyard.store.store import Store
 
 def create_app(settings: Settings) -> FastAPI:
     """The server of one home folder. `settings` has its token, secret and url."""
+    if not settings.token or not settings.secret:
+        raise ValueError("a server without a token and a secret would let everybody in")
     live, meters = Live(), Meters()
 
     @asynccontextmanager
@@ -54,11 +57,12 @@ def create_app(settings: Settings) -> FastAPI:
             yield
 
     # Neither of the pages that show the API is on: they load scripts from elsewhere.
-    app = FastAPI(title="Runyard", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = DescribedApp(title="Runyard", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.live = live
     for routes in (health, workspaces, experiments, runs, events, files, journals, metrics, snapshots, page):
         app.include_router(routes.router)
     problems.install(app)
+    app.add_middleware(auth.Authentication, settings=settings)
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)
     app.add_middleware(Metered, meters=meters)
@@ -80,4 +84,6 @@ def _scheduler(settings: Settings, store: Store, live: Live) -> Scheduler:
         sdk_folder=functools.cache(functools.partial(sdk_folder, settings.home)),
         grace_seconds=settings.grace_seconds,
     )
-    return Scheduler(store, {"local": LocalEngine(settings.home / "runs", settings.local_runs)}, surroundings, live.state)
+    return Scheduler(
+        store, {"local": LocalEngine(settings.home / "runs", settings.local_runs)}, surroundings, live.state
+    )

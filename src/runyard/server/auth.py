@@ -12,15 +12,20 @@ import hmac
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from runyard.server.problems import Problem
-from runyard.server.yard import Here, Yard
+from runyard.server.problems import Problem, document
+from runyard.server.settings import Settings
+from runyard.server.yard import Yard, yard_of
 from runyard.store import runs
 
-_bearer = HTTPBearer(auto_error=False, description="The user's token, or the token of a run.")
+CLOSED = ("/api/", "/metrics")
+"""Addresses that are answered only with a token. The page of a run has a key instead; the rest is open."""
+
+_CALLER = "runyard.caller"
 
 
 @dataclass(frozen=True)
@@ -45,47 +50,69 @@ def same(told: str, expected: str) -> bool:
     return hmac.compare_digest(told.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
 
 
-async def caller(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)], yard: Here) -> Caller:
-    """Whoever has a token of any kind."""
-    if credentials is None:
-        raise Problem("not_authenticated", "The request carries no token.", _WHERE)
-    token = credentials.credentials
-    if same(token, yard.settings.token):
-        return Caller()
-    run_id = token.removeprefix("run.").rpartition(".")[0]
-    if run_id and same(token, run_token(yard.settings.secret, run_id)):
-        yard.scheduler.contact(run_id)
-        return Caller(run_id)
-    raise Problem("not_authenticated", "The server does not know this token.", _WHERE)
+class Authentication:
+    """ASGI middleware: without a token that the server knows, nothing of the API is reached, nor is a body read."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(CLOSED):
+            scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
+            told = scheme.lower() == "bearer"
+            who = self._identify(token) if told else None
+            if who is None:
+                title = "The server does not know this token." if told else "The request carries no token."
+                await document("not_authenticated", title, _WHERE)(scope, receive, send)
+                return
+            scope[_CALLER] = who
+        await self._app(scope, receive, send)
+
+    def _identify(self, token: str) -> Caller | None:
+        if same(token, self._settings.token):
+            return Caller()
+        run_id = token.removeprefix("run.").rpartition(".")[0]
+        if run_id and same(token, run_token(self._settings.secret, run_id)):
+            return Caller(run_id)
+        return None
 
 
-AnyCaller = Annotated[Caller, Depends(caller)]
+async def caller(request: Request) -> Caller:
+    """Whoever has a token of any kind. A run that is heard of is alive."""
+    who: Caller = request.scope[_CALLER]
+    if who.run_id is not None:
+        yard_of(request).scheduler.contact(who.run_id)
+    return who
 
 
-async def user(caller: AnyCaller) -> Caller:
+async def user(request: Request) -> None:
     """The user, and no run."""
-    if caller.run_id is not None:
-        raise not_allowed(caller.run_id, "This request needs the user's token.")
-    return caller
+    run_id = (await caller(request)).run_id
+    if run_id is not None:
+        raise not_allowed(run_id, "This request needs the user's token.")
 
 
-async def uploader(caller: AnyCaller, yard: Here) -> Caller:
+async def uploader(request: Request) -> None:
     """Whoever may add content: the user, or a run that is still in the history."""
-    if caller.run_id is not None:
-        await run_in_threadpool(_exists, yard, caller.run_id)
-    return caller
+    run_id = (await caller(request)).run_id
+    if run_id is not None:
+        await run_in_threadpool(_exists, yard_of(request), run_id)
 
 
-async def reachable(run_id: str, caller: AnyCaller, yard: Here) -> str:
+async def reachable(run_id: str, request: Request) -> str:
     """The run that the path names, when the caller may reach it."""
-    if caller.run_id not in (None, run_id):
-        await run_in_threadpool(must_reach, yard, caller, run_id)
+    who = await caller(request)
+    if who.run_id not in (None, run_id):
+        await run_in_threadpool(must_reach, yard_of(request), who, run_id)
     return run_id
 
 
-User = Depends(user)
-Uploader = Annotated[Caller, Depends(uploader)]
+# One dependency per route, each of one function: FastAPI takes its time for every level, at the start and per request.
+AnyCaller = Annotated[Caller, Depends(caller)]
 ReachableRun = Annotated[str, Depends(reachable)]
+User = Depends(user)
+Uploader = Depends(uploader)
 
 
 def must_reach(yard: Yard, caller: Caller, run_id: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from runyard.contracts import manifest, pack
 from runyard.server import uploads
 from runyard.server.answers import answer
-from runyard.server.auth import AnyCaller, Caller, not_allowed, uploader
+from runyard.server.auth import AnyCaller, Caller, Uploader, not_allowed
 from runyard.server.downloads import pack_response
 from runyard.server.files import BYTES
 from runyard.server.problems import Problem
@@ -39,7 +39,7 @@ class Wanted(BaseModel):
     "/snapshots/{id}",
     summary="Ask for a snapshot, or store its manifest",
     openapi_extra=TEXT,
-    dependencies=[Depends(uploader)],
+    dependencies=[Uploader],
 )
 async def put(id: SnapshotId, request: Request, yard: Here) -> Response:
     text = await request.body()
@@ -56,7 +56,7 @@ def get(id: SnapshotId, caller: AnyCaller, yard: Here) -> Response:
     return PlainTextResponse(text)
 
 
-@router.post("/objects", summary="Store the objects of a pack", openapi_extra=BYTES, dependencies=[Depends(uploader)])
+@router.post("/objects", summary="Store the objects of a pack", openapi_extra=BYTES, dependencies=[Uploader])
 async def store(request: Request, yard: Here) -> Response:
     return answer({"stored": await uploads.receive_pack(request, yard.store.objects, yard.meters.stored)})
 

@@ -25,8 +25,12 @@ class Yard:
     started_at: datetime
 
 
-async def yard(request: Request) -> Yard:
+def yard_of(request: Request) -> Yard:
     return cast(Yard, request.app.state.yard)
 
 
-Here = Annotated[Yard, Depends(yard)]
+async def _here(request: Request) -> Yard:
+    return yard_of(request)
+
+
+Here = Annotated[Yard, Depends(_here)]

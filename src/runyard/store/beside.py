@@ -71,14 +71,15 @@ def check(folders: Folders, effects: Effects) -> None:
 
 
 def settle(connection: Connection, folders: Folders, effects: Effects) -> None:
-    """Remove what a committed transaction has left without a row.
+    """After a commit: remove what it has left without a row.
 
     The rows have changed for good, so a file that cannot be removed must not fail the request: it is logged, and
     `deletion.sweep` finds it again.
     """
+    folders.objects.let_go(effects.named)
     try:
         for digest in unnamed(connection, effects.released):
-            folders.objects.remove(digest)
+            folders.objects.discard(digest)
         for key in effects.closed:
             folders.growing.remove(key)
     except OSError as error:

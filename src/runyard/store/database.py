@@ -80,7 +80,7 @@ class Database:
                     yield connection
                     if self._folders and effects.named:
                         beside.check(self._folders, effects)
-                if self._folders and (effects.released or effects.closed):
+                if self._folders and (effects.named or effects.released or effects.closed):
                     with self._readers.begin() as connection:
                         beside.settle(connection, self._folders, effects)
             finally:

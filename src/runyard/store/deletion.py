@@ -176,14 +176,14 @@ def _delete_snapshots(connection: Connection, which: ColumnElement[bool]) -> set
 
 
 def _clear(store: Store, left: _Left) -> Freed:
-    """Remove the files that deleted rows have left, where no other row names them."""
+    """Remove the files that deleted rows have left, where no other row names them (or is about to)."""
     objects = freed = 0
     for some in slices(sorted(left.digests), AT_ONCE):
         with store.database.write() as connection:
             for digest in beside.unnamed(connection, some):
-                size = store.objects.size(digest)
+                size = store.objects.discard(digest)
                 if size is not None:
-                    freed += store.objects.remove(digest)
+                    freed += size
                     objects += 1
     freed += sum(store.growing.remove(key) for key in left.growing)
     return Freed(objects=objects, bytes_freed=freed + left.metric_bytes)

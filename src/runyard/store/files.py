@@ -117,34 +117,36 @@ def seal(store: Store, run_id: str) -> None:
     with store.database.read() as connection:
         left = [entry for entry in find(connection, run_id) if entry.growing is not None]
     for entry in left:
-        sealed = False
-        while not sealed:
-            sealed = _seal(store, run_id, entry)
+        assert entry.growing is not None
+        with store.growing.sealing(entry.growing):
+            while not _seal(store, run_id, entry, entry.growing):
+                pass
 
 
-def _seal(store: Store, run_id: str, entry: FileEntry) -> bool:
+def _seal(store: Store, run_id: str, entry: FileEntry, key: int) -> bool:
     """Whether the file is whole now; False when it has begun to grow again while it was hashed."""
-    assert entry.growing is not None
     try:
-        stored = store.objects.adopt(store.growing.take(entry.growing))
+        stored = store.objects.adopt(store.growing.take(key))
     except NotFound:
         with store.database.write() as connection:
             current = _row(connection, runs.serial_of(connection, run_id), entry.name)
-            if current is None or current.serial != entry.growing or current.digest is not None:
+            if current is None or current.serial != key or current.digest is not None:
                 return True  # someone else has sealed or replaced it
-            store.growing.revive(entry.growing)
+            store.growing.revive(key)
         return False
     with store.database.write() as connection:
-        if not store.growing.is_taken(entry.growing):
+        effects = beside.effects(connection)
+        if not store.growing.is_taken(key):
+            store.objects.let_go([stored.digest])
+            effects.released.add(stored.digest)
             return False
         connection.execute(
             update(files)
-            .where(files.c.serial == entry.growing, files.c.digest.is_(None))
+            .where(files.c.serial == key, files.c.digest.is_(None))
             .values(size=stored.size, digest=stored.digest, updated_at=entry.updated_at)
         )
-        effects = beside.effects(connection)
         effects.named[stored.digest] = stored.size
-        effects.closed.add(entry.growing)
+        effects.closed.add(key)
     return True
 
 

@@ -37,6 +37,7 @@ class Growing:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._locks = [threading.Lock() for _ in range(STRIPES)]
+        self._seals = [threading.Lock() for _ in range(STRIPES)]
 
     def append(self, key: int, offset: int, data: bytes) -> int:
         """Add bytes that begin at `offset`; what is there already is skipped. Returns the new size.
@@ -110,6 +111,10 @@ class Growing:
             except FileNotFoundError:
                 raise NotFound("file_not_found", f"There is no growing file {key}.") from None
 
+    def sealing(self, key: int) -> threading.Lock:
+        """To be held from `take` to `remove`, so that two do not seal the same file."""
+        return self._seals[key % STRIPES]
+
     def take(self, key: int) -> Path:
         """Close the file to further bytes; returns a path that `Objects.adopt` may move away.
 
@@ -122,7 +127,7 @@ class Growing:
             if not sealing.exists():
                 raise NotFound("file_not_found", f"There is no growing file {key}.")
             taken = self.folder / f"{key}.taken"
-            taken.unlink(missing_ok=True)
+            taken.unlink(missing_ok=True)  # of a seal that a crash ended
             try:
                 os.link(sealing, taken)
             except OSError as error:

@@ -6,12 +6,16 @@ transaction: a batch that comes twice, or overlaps the former one, changes nothi
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from runyard.store import batches, labels, runs, series
 from runyard.store.batches import Batch
 from runyard.store.errors import Conflict, Refused
 from runyard.store.tables import clean, journals
+
+_CONFIRMED = select(journals.c.offset).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
+_BEGIN = insert(journals)
+_CONFIRM = update(journals).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
 
 
 def accept(connection: Connection, run_id: str, writer: str, offset: int, data: bytes) -> int:
@@ -53,16 +57,14 @@ def _apply(connection: Connection, run: int, batch: Batch) -> None:
 
 
 def _confirmed(connection: Connection, run: int, writer: str) -> int | None:
-    query = select(journals.c.offset).where(journals.c.run == run, journals.c.writer == writer)
-    return connection.scalar(query)
+    return connection.scalar(_CONFIRMED, {"of": run, "by": writer})
 
 
 def _confirm(connection: Connection, run: int, writer: str, offset: int, is_new: bool) -> None:
     if is_new:
-        connection.execute(insert(journals).values(run=run, writer=writer, offset=offset))
+        connection.execute(_BEGIN, {"run": run, "writer": writer, "offset": offset})
     else:
-        here = (journals.c.run == run, journals.c.writer == writer)
-        connection.execute(update(journals).where(*here).values(offset=offset))
+        connection.execute(_CONFIRM, {"of": run, "by": writer, "offset": offset})
 
 
 def _checked(writer: str) -> str:

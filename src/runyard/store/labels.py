@@ -5,35 +5,46 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, FromClause, and_, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, insert, select
 
 from runyard.store.errors import Conflict
+from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint, labels
 
 TAG, PROPERTY = "tag", "property"
 
 Texts = Mapping[str, "str | None"]
 
+# Building a statement costs more than running it: those that every request needs are built once.
+_OF = select(labels.c.run, labels.c.kind, labels.c.key, labels.c.value).where(
+    labels.c.run.in_(bindparam("runs", expanding=True))
+)
+_INSERT = insert(labels)
+
 
 def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dict[str, str | None]]:
-    """The labels of some runs, by run and kind, in one query."""
+    """The labels of some runs, by run and kind."""
     found: dict[tuple[int, str], dict[str, str | None]] = defaultdict(dict)
-    query = select(labels.c.run, labels.c.kind, labels.c.key, labels.c.value).where(labels.c.run.in_(runs))
-    for run, kind, key, value in connection.execute(query):
-        found[run, kind][key] = value
+    for some in slices(runs):
+        for run, kind, key, value in connection.execute(_OF, {"runs": some}):
+            found[run, kind][key] = value
     return found
+
+
+def add(connection: Connection, run: int, kind: str, texts: Texts) -> None:
+    """Add labels with keys that the run does not have."""
+    if texts:
+        connection.execute(_INSERT, [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
 
 
 def put(connection: Connection, run: int, kind: str, texts: Texts) -> None:
     """Set labels, in place of those with the same key."""
-    if texts:
-        remove(connection, run, kind, texts)
-        connection.execute(insert(labels), [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
+    remove(connection, run, kind, texts)
+    add(connection, run, kind, texts)
 
 
 def remove(connection: Connection, run: int, kind: str, keys: Iterable[str]) -> None:
-    hashes = [fingerprint(key) for key in keys]
-    if hashes:
+    for hashes in slices([fingerprint(key) for key in keys]):
         connection.execute(
             delete(labels).where(labels.c.run == run, labels.c.kind == kind, labels.c.key_hash.in_(hashes))
         )
@@ -53,7 +64,7 @@ def add_properties(connection: Connection, run: int, texts: Texts, keep_first: b
                 "Use a tag for what changes.",
                 {"property": key, "value": there[key]},
             )
-    put(connection, run, PROPERTY, fresh)
+    add(connection, run, PROPERTY, fresh)
 
 
 def matches(table: FromClause, kind: str, key: str, value: str | None) -> ColumnElement[bool]:

@@ -13,6 +13,8 @@ import errno
 import hashlib
 import os
 import secrets
+import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,11 +42,17 @@ class Found:
     modified_at: datetime
 
 
+FRESH_FOR = 600.0
+"""Seconds for which an object that has come in waits for a row to name it."""
+
+
 class Objects:
     """Safe to use from many threads and processes at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._fresh: dict[str, list[float]] = {}  # when each of those who brought it in did so
+        self._lock = threading.Lock()
         self.incoming = folder / "incoming"
         self.incoming.mkdir(parents=True, exist_ok=True)
 
@@ -108,6 +116,20 @@ class Objects:
             return 0
         return size
 
+    def discard(self, digest: str) -> int | None:
+        """Remove an object that no row names; None when it is not there, or has just come in and waits for its name."""
+        with self._lock:
+            is_awaited = any(time.monotonic() - since < FRESH_FOR for since in self._fresh.get(digest, ()))
+            return None if is_awaited or not self.has(digest) else self.remove(digest)
+
+    def let_go(self, digests: Iterable[str]) -> None:
+        """Whoever brought these objects in has named them, or does not want to any more."""
+        with self._lock:
+            for digest in digests:
+                waiting = self._fresh.pop(digest, [])
+                if len(waiting) > 1:
+                    self._fresh[digest] = waiting[1:]
+
     def walk(self) -> Iterator[Found]:
         """Every object, and what dead writers left. What comes or goes meanwhile may be seen or not."""
         for folder in sorted(self.folder.iterdir()):
@@ -128,14 +150,16 @@ class Objects:
 
     def _place(self, path: Path, stored: Stored) -> None:
         target = self.path(stored.digest)
-        if self.has(stored.digest, stored.size):
-            path.unlink()
-            return
-        try:
-            os.replace(path, target)
-        except FileNotFoundError:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, target)
+        with self._lock:
+            self._fresh.setdefault(stored.digest, []).append(time.monotonic())
+            if self.has(stored.digest, stored.size):
+                path.unlink()
+                return
+            try:
+                os.replace(path, target)
+            except FileNotFoundError:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(path, target)
 
 
 class ObjectWriter:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, literal, select
+from sqlalchemy import Connection, Row, Select, bindparam, func, insert, literal, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
@@ -86,67 +86,85 @@ class StateChange:
     reason: str | None
 
 
+# Building a statement costs more than running it: those that every request needs are built once.
+_ROWS: Select[Any] = (
+    select(
+        tables.runs,
+        tables.experiments.c.id.label("experiment_id"),
+        tables.experiments.c.name.label("experiment_name"),
+        tables.workspaces.c.name.label("workspace_name"),
+    )
+    .join(tables.experiments, tables.runs.c.experiment == tables.experiments.c.serial)
+    .join(tables.workspaces, tables.runs.c.workspace == tables.workspaces.c.serial)
+)
+_BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
+_SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
+_NEXT_NUMBER = (
+    update_(tables.experiments)
+    .where(tables.experiments.c.serial == bindparam("at"))
+    .values(last_number=tables.experiments.c.last_number + 1)
+    .returning(tables.experiments.c.last_number)
+)
+_INSERT = insert(tables.runs).returning(tables.runs.c.serial)
+_INSERT_LAUNCH = insert(tables.launches)
+_INSERT_STATE = insert(tables.states)
+_UPDATE = update_(tables.runs).where(tables.runs.c.serial == bindparam("at"))
+
+
 def create(connection: Connection, new: NewRun) -> Run:
     """Store a run with its first state. Its number is the next one of its experiment."""
     try:
         names.check("run", new.id)
     except names.BadName as error:
         raise Refused("bad_name", str(error)) from error
-    if connection.scalar(select(tables.runs.c.serial).where(tables.runs.c.id == new.id)) is not None:
+    if connection.scalar(_SERIAL, {"id": new.id}) is not None:
         raise Conflict("run_exists", f"There is a run {new.id!r} already.", "Choose another id, or let it be chosen.")
     if max(len(new.type), len(new.target)) > 255:
         raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
     _check_snapshot(connection, new.snapshot_id)
     workspace, experiment, root_id = _place(connection, new)
-    number = connection.scalar(
-        update_(tables.experiments)
-        .where(tables.experiments.c.serial == experiment)
-        .values(last_number=tables.experiments.c.last_number + 1)
-        .returning(tables.experiments.c.last_number)
-    )
     now = datetime.now(timezone.utc)
     serial = connection.scalar(
-        insert(tables.runs)
-        .values(
-            id=new.id,
-            number=number,
-            workspace=workspace,
-            experiment=experiment,
-            parent_id=new.parent_id,
-            root_id=root_id,
-            kind=new.kind,
-            type=new.type,
-            name=new.name,
-            display_name=new.display_name,
-            description=new.description,
-            status=new.status,
-            reason=new.reason,
-            target=new.target,
-            created_at=now,
-            started_at=now if new.status == state_names.RUNNING else None,
-            submitted_by=new.submitted_by,
-            snapshot_id=new.snapshot_id,
-        )
-        .returning(tables.runs.c.serial)
+        _INSERT,
+        {
+            "id": new.id,
+            "number": connection.scalar(_NEXT_NUMBER, {"at": experiment}),
+            "workspace": workspace,
+            "experiment": experiment,
+            "parent_id": new.parent_id,
+            "root_id": root_id,
+            "kind": new.kind,
+            "type": new.type,
+            "name": new.name,
+            "display_name": new.display_name,
+            "description": new.description,
+            "status": new.status,
+            "reason": new.reason,
+            "target": new.target,
+            "created_at": now,
+            "started_at": now if new.status == state_names.RUNNING else None,
+            "submitted_by": new.submitted_by,
+            "snapshot_id": new.snapshot_id,
+        },
     )
     assert serial is not None
-    connection.execute(insert(tables.launches).values(run=serial, definition=new.definition, launch=new.launch))
-    connection.execute(insert(tables.states).values(run=serial, status=new.status, at=now, reason=new.reason))
-    labels.put(connection, serial, labels.TAG, new.tags)
-    labels.put(connection, serial, labels.PROPERTY, new.properties)
+    connection.execute(_INSERT_LAUNCH, {"run": serial, "definition": new.definition, "launch": new.launch})
+    connection.execute(_INSERT_STATE, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
+    labels.add(connection, serial, labels.TAG, new.tags)
+    labels.add(connection, serial, labels.PROPERTY, new.properties)
     return get(connection, new.id)
 
 
 def get(connection: Connection, run_id: str) -> Run:
-    row = connection.execute(rows().where(tables.runs.c.id == run_id)).first()
+    row = connection.execute(_BY_ID, {"id": run_id}).first()
     if row is None:
         raise run_not_found(run_id)
-    return with_labels(connection, [row])[0]
+    return _with_labels(connection, [row])[0]
 
 
 def serial_of(connection: Connection, run_id: str) -> int:
     """The number by which other rows refer to a run."""
-    serial: int | None = connection.scalar(select(tables.runs.c.serial).where(tables.runs.c.id == run_id))
+    serial: int | None = connection.scalar(_SERIAL, {"id": run_id})
     if serial is None:
         raise run_not_found(run_id)
     return serial
@@ -156,10 +174,10 @@ def find(
     connection: Connection, wanted: RunFilter, limit: int = 100, after: str | None = None
 ) -> tuple[list[Run], str | None]:
     """A page of runs, newest first, and where the next page begins (None when there is none)."""
-    found = connection.execute(run_filter.page(connection, rows(), wanted, limit + 1, after)).all()
+    found = connection.execute(run_filter.page(connection, _ROWS, wanted, limit + 1, after)).all()
     shown = found[:limit]
     following = run_filter.cursor(shown[-1].serial) if len(found) > limit else None
-    return with_labels(connection, shown), following
+    return _with_labels(connection, shown), following
 
 
 def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
@@ -207,29 +225,29 @@ def record_state(
     """Append a state to the run's history and make it the current one.
 
     `at` is when the state was learned of, `happened_at` when its cause happened, if that was told: a node may report
-    late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former one.
-    Warnings are added to those that are there, each once.
+    late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
+    one. Warnings are added to those that are there, each once.
     """
-    run = get(connection, run_id)
+    row = connection.execute(_BY_ID, {"id": run_id}).first()
+    if row is None:
+        raise run_not_found(run_id)
     at = at or datetime.now(timezone.utc)
     happened_at = happened_at or at
     ends = status in state_names.TERMINAL
-    fresh = [warning for warning in warnings if warning not in run.warnings]
+    before: list[dict[str, str]] = row.warnings or []
     connection.execute(
-        update_(tables.runs)
-        .where(tables.runs.c.id == run_id)
-        .values(
-            status=status,
-            reason=reason,
-            started_at=run.started_at or (happened_at if status == state_names.RUNNING else None),
-            ended_at=happened_at if ends else None,
-            error=error if ends or error else run.error,
-            warnings=[*run.warnings, *fresh] or None,
-        )
+        _UPDATE,
+        {
+            "at": row.serial,
+            "status": status,
+            "reason": reason,
+            "started_at": row.started_at or (happened_at if status == state_names.RUNNING else None),
+            "ended_at": happened_at if ends else None,
+            "error": error if ends or error else row.error,
+            "warnings": [*before, *(warning for warning in warnings if warning not in before)] or None,
+        },
     )
-    connection.execute(
-        insert(tables.states).values(run=serial_of(connection, run_id), status=status, at=at, reason=reason)
-    )
+    connection.execute(_INSERT_STATE, {"run": row.serial, "status": status, "at": at, "reason": reason})
     return get(connection, run_id)
 
 
@@ -246,8 +264,8 @@ def states(connection: Connection, run_id: str) -> list[StateChange]:
 def active(connection: Connection) -> list[Run]:
     """The runs that have not ended, oldest first."""
     going = sorted(state_names.ALL - state_names.TERMINAL)
-    query = rows().where(tables.runs.c.status.in_(going)).order_by(tables.runs.c.serial)
-    return with_labels(connection, connection.execute(query).all())
+    query = _ROWS.where(tables.runs.c.status.in_(going)).order_by(tables.runs.c.serial)
+    return _with_labels(connection, connection.execute(query).all())
 
 
 def counts_by_status(connection: Connection) -> dict[str, int]:
@@ -284,21 +302,7 @@ def ancestors(connection: Connection, run_id: str) -> list[str]:
     return list(connection.scalars(select(line.c.id).order_by(line.c.height)))
 
 
-def rows() -> Select[Any]:
-    """Runs with the names of where they belong; turn the rows into runs with `with_labels`."""
-    return (
-        select(
-            tables.runs,
-            tables.experiments.c.id.label("experiment_id"),
-            tables.experiments.c.name.label("experiment_name"),
-            tables.workspaces.c.name.label("workspace_name"),
-        )
-        .join(tables.experiments, tables.runs.c.experiment == tables.experiments.c.serial)
-        .join(tables.workspaces, tables.runs.c.workspace == tables.workspaces.c.serial)
-    )
-
-
-def with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]:
+def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]:
     if not found:
         return []
     texts = labels.of(connection, [row.serial for row in found])

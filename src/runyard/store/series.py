@@ -7,16 +7,35 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from runyard.store import batches, chunks, exact, runs, tables
 from runyard.store.batches import FILE, TABLE, Batch, SeriesName
 from runyard.store.buckets import buckets as downsampled
 from runyard.store.chunks import Chunk
+from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint
 
 Metric = dict[str, Any]
 """One metric in the form of docs/protocol.md (M)."""
+
+# Building a statement costs more than running it: those that every batch needs are built once.
+_OF_RUN = select(tables.series).where(tables.series.c.run == bindparam("of"))
+_BY_IDENTITY = _OF_RUN.where(tables.series.c.identity.in_(bindparam("identities", expanding=True)))
+_SMALL_TAILS = (
+    select(tables.chunks)
+    .join(tables.series)
+    .where(
+        tables.series.c.serial.in_(bindparam("serials", expanding=True)),
+        tables.chunks.c.ordinal == tables.series.c.chunks - 1,
+        tables.chunks.c.count < chunks.SMALL,
+    )
+)
+_INSERT = insert(tables.chunks)
+_LENGTHEN = update(tables.chunks).where(
+    tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth")
+)
+_COUNT = update(tables.series).where(tables.series.c.serial == bindparam("at"))
 
 
 def ingest(connection: Connection, run_id: str, records: Iterable[Any]) -> None:
@@ -41,21 +60,12 @@ def add(connection: Connection, run: int, batch: Batch) -> None:
         else:
             fresh.append(_values(row.serial, pieces, chunk))
             pieces += 1
-        counts.append({"at": row.serial, "total": row.points + chunk.count, "pieces": pieces})
+        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces})
     if fresh:
-        connection.execute(insert(tables.chunks), fresh)
+        connection.execute(_INSERT, fresh)
     if longer:
-        key = and_(tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth"))
-        connection.execute(
-            update(tables.chunks).where(key),
-            [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer],
-        )
-    connection.execute(
-        update(tables.series)
-        .where(tables.series.c.serial == bindparam("at"))
-        .values(points=bindparam("total"), chunks=bindparam("pieces")),
-        counts,
-    )
+        connection.execute(_LENGTHEN, [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer])
+    connection.execute(_COUNT, counts)
 
 
 def read(connection: Connection, run_id: str, name: str | None = None, buckets: int | None = None) -> list[Metric]:
@@ -125,12 +135,10 @@ def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> 
 def _ensure(connection: Connection, run: int, wanted: list[SeriesName]) -> dict[SeriesName, Row[Any]]:
     """The rows of the series, in this order; made where they are not there."""
     identities = {_identity(name): name for name in wanted}
-    query = select(tables.series).where(tables.series.c.run == run)
-    if len(wanted) <= 500:
-        query = query.where(tables.series.c.identity.in_(identities))
+    query = _BY_IDENTITY if len(wanted) <= 500 else _OF_RUN
 
     def there() -> dict[SeriesName, Row[Any]]:
-        rows = connection.execute(query)
+        rows = connection.execute(query, {"of": run, "identities": list(identities)})
         return {identities[identity]: row for row in rows if (identity := bytes(row.identity)) in identities}
 
     found = there()
@@ -149,18 +157,11 @@ def _ensure(connection: Connection, run: int, wanted: list[SeriesName]) -> dict[
 
 def _small_tails(connection: Connection, serials: list[int]) -> dict[int, Chunk]:
     """The last chunks of series, where they are small enough to take more points."""
-    if not serials:
-        return {}
-    query = (
-        select(tables.chunks)
-        .join(tables.series)
-        .where(
-            tables.series.c.serial.in_(serials),
-            tables.chunks.c.ordinal == tables.series.c.chunks - 1,
-            tables.chunks.c.count < chunks.SMALL,
-        )
-    )
-    return {row.series: _chunk(row) for row in connection.execute(query)}
+    return {
+        row.series: _chunk(row)
+        for some in slices(serials)
+        for row in connection.execute(_SMALL_TAILS, {"serials": some})
+    }
 
 
 def _describe(connection: Connection, run: int, texts: dict[str, str]) -> None:
@@ -168,7 +169,8 @@ def _describe(connection: Connection, run: int, texts: dict[str, str]) -> None:
         return
     hashes = {fingerprint(name): name for name in texts}
     rows = tables.descriptions
-    connection.execute(delete(rows).where(rows.c.run == run, rows.c.name_hash.in_(hashes)))
+    for some in slices(list(hashes)):
+        connection.execute(delete(rows).where(rows.c.run == run, rows.c.name_hash.in_(some)))
     connection.execute(
         insert(rows),
         [{"run": run, "name_hash": key, "name": name, "text": texts[name]} for key, name in hashes.items()],
