@@ -15,6 +15,7 @@ import pytest
 from typer.main import get_command
 
 from runyard.cli.main import app
+from runyard.sdk.server_process import stop_server
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -77,7 +78,7 @@ def write(path, text):
     with open(path, "w") as file:
         file.write(text)
 
-write("project/train.py", "import os; os.makedirs('outputs', exist_ok=True); open('outputs/model.json', 'w').write('{}')")
+write("project/train.py", "import os; os.makedirs('outputs', exist_ok=True); open('outputs/model.json', 'w')")
 write("notes.txt", "notes")
 write("plot.png", "a picture")
 write("plots/one.png", "a picture")
@@ -93,14 +94,12 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, home: Path, tmp
     for body in blocks(ROOT / "docs" / f"{name}.md", "python"):
         file = re.match(r"# (\S+\.py)\n", body)
         program.append(f"write({file[1]!r}, {body!r})" if file else body)
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(program)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", "\n".join(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+    finally:
+        stop_server(home)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -30,7 +30,8 @@ print("\nFiles")
 for name in run.get_file_names():
     print(f"  {name}")
 
-runyard = "runyard" if shutil.which("runyard") else os.path.join(os.path.dirname(sys.executable), "runyard")
+beside = os.path.join(os.path.dirname(sys.executable), "runyard")
+runyard = "runyard" if shutil.which("runyard") else min(beside, os.path.relpath(beside), key=len)
 print(f"""
 Where to look next
   {runyard} show {run.id}

@@ -33,7 +33,7 @@ def test_the_demo_trains_a_model_and_tells_where_to_look_next(tmp_path: Path) ->
         advice = done.stdout[done.stdout.index("Where to look next") :].splitlines()[1:]
         for line in advice[:-1]:
             command = line.split()
-            program = command[0] if "/" in command[0] else str(Path(sys.executable).with_name("runyard"))
+            program = ROOT / command[0] if "/" in command[0] else command[0]
             subprocess.run([program, *command[1:]], cwd=tmp_path, env=environment, check=True, capture_output=True)
         assert advice[-1].strip().startswith("http://")
         assert list(tmp_path.glob("my_experiment_*/outputs/model.json"))

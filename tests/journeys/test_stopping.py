@@ -48,6 +48,28 @@ def test_cancel_ends_a_script_that_does_not_want_to(
     assert not [p for p in yard.processes() if "train.py" in p.cmdline()]
 
 
+def test_cancel_at_any_moment_after_submit(yard: Yard) -> None:
+    yard.workspace  # noqa: B018 (the server is up before the first submit)
+    for _ in range(6):
+        run = yard.submit("import time; time.sleep(600)")
+        run.cancel()
+        run.wait_for_completion(wait_post_processing=True)
+        assert run.get_status() == "Canceled"
+
+
+def test_a_run_has_the_shell_of_its_submitter_and_no_secret_of_the_server(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNYARD_TOKEN", "the operator's own token, known to nobody")
+    yard.workspace  # noqa: B018 (starts the server)
+    monkeypatch.setenv("PATH", f"/added/later:{os.environ['PATH']}")
+    run = yard.submit("import os; print(dict(os.environ))")
+    run.wait_for_completion()
+    log = run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
+    assert "/added/later" in log
+    assert "known to nobody" not in log
+
+
 def test_cancel_lets_a_script_save_first(yard: Yard, tmp_path: Path) -> None:
     run = yard.submit(POLITE, tmp_path / "begun")
     yard.wait((tmp_path / "begun").exists, "the script to begin")

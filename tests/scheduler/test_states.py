@@ -57,6 +57,7 @@ def test_the_life_of_a_good_run_is_the_documented_one() -> None:
         ((Fact(states.CANCEL), ended("completed", stopped=True)), "Canceled"),
         ((Fact(states.CANCEL), ended("completed")), "Completed"),
         ((Fact(states.CANCEL), ended("failed")), "Failed"),
+        ((Fact(states.CANCEL), Fact(states.ENDED, outcome="failed", error=GUESS)), "Canceled"),
         ((Fact(states.FINALIZING), Fact(states.CANCEL), ended("completed")), "Completed"),
         ((ended("failed", stopped=True),), "Failed"),
         ((ended("failed", timed_out=True, stopped=True),), "Failed"),

@@ -89,7 +89,7 @@ def test_an_integer_too_long_to_write_out_is_kept_in_hexadecimal(journal: Journa
     assert records(journal.folder)[0][2] == hex(1 << 50_000)
 
 
-@pytest.mark.parametrize("value", [[1], range(3), iter([1]), (x for x in ())])
+@pytest.mark.parametrize("value", [[1], range(3), iter([1]), (each for each in [1])])
 def test_many_values_at_once_are_refused_with_the_method_to_use(journal: Journal, value: object) -> None:
     with pytest.raises(UserErrorException, match="log_list"):
         journal.value("m", value)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runyard.contracts import manifest
+from runyard.contracts import manifest, pack
 from runyard.sdk import snapshot, snapshot_hashes
 from runyard.sdk.exceptions import SnapshotException
 from runyard.sdk.ignore import ignored_by
@@ -152,7 +152,7 @@ def test_an_unchanged_file_is_not_read_again_but_a_young_one_is(
     assert entries(source, cache)["a"].digest != before
     monkeypatch.setattr(snapshot_hashes, "TRUST_AFTER_NS", -1)
     known = entries(source, cache)
-    monkeypatch.setattr(snapshot_hashes.pack, "digest_of", lambda stream: pytest.fail("it was read again"))
+    monkeypatch.setattr(pack, "digest_of", lambda stream: pytest.fail("it was read again"))
     assert entries(source, cache) == known
 
 
@@ -215,7 +215,7 @@ def test_an_unreadable_file_is_named_with_the_way_out(
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "secret").write_text("x")
-    monkeypatch.setattr(snapshot_hashes.pack, "digest_of", refuse)
+    monkeypatch.setattr(pack, "digest_of", refuse)
     with pytest.raises(SnapshotException, match=r"secret.*\.amlignore"):
         snapshot.take_snapshot(workspace.service, tmp_path)
 

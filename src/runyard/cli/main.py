@@ -84,7 +84,6 @@ app = typer.Typer(
     name="runyard",
     cls=Commands,
     help="Run training scripts on machines you own, with the API of Azure ML's SDK v1.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -97,13 +96,15 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def top(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 app.command(rich_help_panel=RUNS)(submit.submit)

@@ -32,6 +32,8 @@ class LocalEngine(Engine):
     def __init__(self, runs: Path, places: int | None = None) -> None:
         self._runs = runs
         self._places = places or default_places()
+        for rest in runs.glob(".*.gone"):  # what a runner was removing when it was killed
+            shutil.rmtree(rest, ignore_errors=True)
 
     @property
     def places(self) -> int:

@@ -92,13 +92,14 @@ class Scheduler:
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)
         if run.led:
-            self.contact(run_id)
+            self._expect(run_id)
         else:
             self._enqueue(run)
 
     def contact(self, run_id: str) -> None:
         """Something was heard from a run's reporter."""
-        self._contacts[run_id] = time.monotonic()
+        if run_id in self._contacts:
+            self._contacts[run_id] = time.monotonic()
 
     def report(self, run_id: str, fact: Fact) -> str:
         """Apply what a run's reporter saw; returns the state after it."""
@@ -121,6 +122,10 @@ class Scheduler:
         """A run was deleted."""
         self._contacts.pop(run_id, None)
         self._rescues.pop(run_id, None)
+
+    def _expect(self, run_id: str) -> None:
+        """From now on until it ends, something must be heard from this run now and then."""
+        self._contacts[run_id] = time.monotonic()
 
     def _apply(self, run_id: str, fact: Fact) -> Run:
         """The one place that changes a run's state: what `decide` says is stored with its time and reason."""
@@ -218,7 +223,7 @@ class Scheduler:
         if run.status != names.PREPARING:  # cancelled while it waited
             return
         engine = self._engines[target]
-        self.contact(run_id)
+        self._expect(run_id)
         try:
             handle = engine.start(*self._plan(run), self._gone)
         except EngineError as error:
@@ -259,12 +264,12 @@ class Scheduler:
     def _take_up(self, run: Run) -> None:
         """A run that was under way when the former server ended."""
         if run.led:
-            self.contact(run.id)
+            self._expect(run.id)
             return
         if run.status in (names.NOT_STARTED, names.QUEUED) or run.target not in self._engines:
             self._enqueue(run)
             return
-        self.contact(run.id)
+        self._expect(run.id)
         with self._lock:
             self._queues[run.target].hold(run.id)
         with self._store.database.read() as connection:

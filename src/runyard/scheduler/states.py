@@ -98,7 +98,8 @@ def _cancel(status: str, led: bool) -> Change | None:
 def _end(status: str, fact: Fact) -> Change:
     if fact.timed_out:
         return Change(states.FAILED, _said(fact, "ran longer than it may"), fact.error, fact.at)
-    if fact.stopped and status == states.CANCEL_REQUESTED or fact.outcome == "canceled":
+    lost = (fact.error or {}).get("code") in LOST_CODES
+    if status == states.CANCEL_REQUESTED and (fact.stopped or lost) or fact.outcome == "canceled":
         return Change(states.CANCELED, fact.reason or "cancelled", at=fact.at)
     if fact.outcome == "completed" and not fact.stopped:
         return Change(states.COMPLETED, fact.reason or "completed", at=fact.at)

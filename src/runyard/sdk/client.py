@@ -20,43 +20,38 @@ from typing import (
     Iterable,
     Iterator,
     Mapping,
-    NamedTuple,
     Union,
 )
 
 from runyard import __version__
 from runyard.contracts import PROTOCOL
 from runyard.contracts import home as homes
+from runyard.sdk.client_problems import ClientProblem, Unreachable, problem
+from runyard.sdk.client_stream import QUIET, Event, Stream, transport_errors
 
 if TYPE_CHECKING:
     import http.client
 
-CHUNK = 1 << 18
+__all__ = [
+    "QUIET",
+    "Body",
+    "Client",
+    "ClientProblem",
+    "Event",
+    "Locator",
+    "Params",
+    "Stream",
+    "Unreachable",
+    "healthy",
+    "problem",
+    "quote",
+]
+
 IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "PATCH"})
 
 Params = Mapping[str, Union[str, int, bool, Iterable[str], None]]
 Body = Union[bytes, Callable[[], Iterable[bytes]]]
 """The bytes, or a function that gives them in pieces: it is called again when the request is sent again."""
-
-
-class ClientProblem(Exception):
-    """A request that was refused, or that nobody answered. Fields as in the problem documents of the protocol."""
-
-    def __init__(
-        self, code: str, title: str, help: str = "", status: int = 0, detail: dict[str, Any] | None = None
-    ) -> None:
-        super().__init__(f"{title} {help}".rstrip())
-        self.code, self.title, self.help, self.status = code, title, help, status
-        self.detail: dict[str, Any] = detail or {}
-
-
-class Unreachable(ClientProblem):
-    """Nobody answered: `sent` tells whether the server may have seen the request all the same."""
-
-    def __init__(self, url: str, reason: BaseException, sent: bool, help: str) -> None:
-        words = str(reason) or type(reason).__name__
-        super().__init__("server_unreachable", f"The Runyard server at {url} does not answer ({words}).", help)
-        self.sent = sent
 
 
 @dataclass(frozen=True)
@@ -87,46 +82,6 @@ class Locator:
         """The address that server.json gives now; None when there is none."""
         running = homes.read_server(self.server_file.parent) if self.server_file else None
         return running.url if running else None
-
-
-class Event(NamedTuple):
-    """One server-sent event."""
-
-    name: str
-    value: Any
-
-
-QUIET = Event("quiet", None)
-"""The server has nothing to tell, and says so every few seconds."""
-
-
-class Stream:
-    """An answer that is read piece by piece. It has a connection of its own; leave the `with` block to close it."""
-
-    def __init__(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
-        self._connection, self._response = connection, response
-        self.status = response.status
-        self.headers: Mapping[str, str] = dict(response.headers.items())
-        length = response.headers.get("Content-Length")
-        self.length = int(length) if length is not None else None
-
-    def read(self, size: int = -1) -> bytes:
-        # A negative size means "to the end" to a file, but "until the server hangs up" to http.client.
-        return self._response.read(None if size < 0 else size)
-
-    def readline(self, limit: int = -1) -> bytes:
-        return self._response.readline(limit)
-
-    def __iter__(self) -> Iterator[bytes]:
-        while True:
-            chunk = self._response.read(CHUNK)
-            if not chunk:
-                return
-            yield chunk
-
-    def close(self) -> None:
-        self._response.close()
-        self._connection.close()
 
 
 class Client:
@@ -229,7 +184,7 @@ class Client:
             except BaseException:
                 connection.close()
                 raise
-            return Stream(connection, response)
+            return Stream(connection, response, lambda error: self._unreachable(error, sent=True))
 
         answer = self._patiently(once, True, patience)
         try:
@@ -249,10 +204,7 @@ class Client:
         name = "message"
         lines: list[str] = []
         while True:
-            try:
-                line = answer.readline()
-            except _transport_errors() as error:
-                raise self._unreachable(error, sent=True) from error
+            line = answer.readline()
             if not line:
                 return
             text = line.decode("utf-8").rstrip("\r\n")
@@ -315,14 +267,14 @@ class Client:
             except (BrokenPipeError, ConnectionResetError):
                 return connection.getresponse()  # a server that refuses a large body says why, then hangs up
             return connection.getresponse()
-        except _transport_errors() as error:
+        except transport_errors() as error:
             connection.close()
             raise self._unreachable(error, sent=True) from error
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         try:
             return response.read()
-        except _transport_errors() as error:
+        except transport_errors() as error:
             raise self._unreachable(error, sent=True) from error
 
     @contextmanager
@@ -368,30 +320,13 @@ class Client:
         return Unreachable(self.url, reason, sent, words)
 
 
-def problem(status: int, content: bytes, url: str) -> ClientProblem:
-    """The refusal that an answer holds, also when it comes from something that is no Runyard server."""
-    try:
-        said = json.loads(content)
-        code, title = str(said["code"]), str(said["title"])
-    except (ValueError, KeyError, TypeError):
-        words = content[:200].decode("utf-8", "replace").strip()
-        return ClientProblem(
-            f"http_{status}",
-            f"{url} answered with HTTP status {status} and no reason that Runyard knows: {words!r}.",
-            "Check that this is the address of a Runyard server.",
-            status,
-        )
-    detail = said.get("detail")
-    return ClientProblem(code, title, str(said.get("help") or ""), status, detail if isinstance(detail, dict) else {})
-
-
 def healthy(url: str, timeout: float = 2.0) -> bool:
     """Whether a server answers there."""
     connection = _connect(url, timeout)
     try:
         connection.request("GET", "/health")
         return connection.getresponse().status == 200
-    except _transport_errors():
+    except transport_errors():
         return False
     finally:
         connection.close()
@@ -442,9 +377,3 @@ def _usable(connection: http.client.HTTPConnection) -> bool:
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)
     return not poll.poll(0)
-
-
-def _transport_errors() -> tuple[type[Exception], ...]:
-    import http.client
-
-    return (OSError, http.client.HTTPException)

@@ -6,10 +6,10 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Iterator, Sequence, Tuple, cast
+from typing import BinaryIO, Iterator, Sequence, Tuple, cast
 
 from runyard.contracts import names, pack
-from runyard.sdk.client import ClientProblem, quote
+from runyard.sdk.client import ClientProblem, Unreachable, quote
 from runyard.sdk.documents import FileDocument
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
 from runyard.sdk.progress import progress
@@ -114,28 +114,20 @@ def download(service: Service, run_id: str, name: str, target: Path, deadline: f
             aside.unlink()
 
 
-def _fetched(service: Service, address: str, file: object, deadline: float | None) -> bool:
+def _fetched(service: Service, address: str, file: BinaryIO, deadline: float | None) -> bool:
     """Read on from where the file ends; whether that was all."""
-    from http.client import HTTPException
-    from io import BufferedWriter
-
-    assert isinstance(file, BufferedWriter)
     begun = file.tell()
     headers = {"Range": f"bytes={begun}-"} if begun else {}
     try:
         with service.client.stream(address, headers=headers) as answer:
-            received = 0
             for chunk in answer:
                 _in_time(address, deadline)
                 file.write(chunk)
-                received += len(chunk)
-            return answer.length is None or received >= answer.length
+            return True
     except ClientProblem as problem:
+        if isinstance(problem, Unreachable) and file.tell() > begun:
+            return False
         raise sdk_exception(problem) from None
-    except (ConnectionError, TimeoutError, HTTPException):
-        if file.tell() == begun:  # nothing came at all: that is no hiccup
-            raise
-        return False
 
 
 def download_all(

@@ -19,12 +19,14 @@ FACTS = {
 }
 """The variable that tells a fact (and wins over git), and the properties that it becomes."""
 
+_TOLD_BY_GIT = {name for name in FACTS if "BUILD" not in name}
+
 
 def git_properties(folder: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """The git facts of a folder as properties of a run."""
     environment = os.environ if environment is None else environment
     known = {variable: environment[variable] for variable in FACTS if environment.get(variable)}
-    if _repository(folder) is not None and not {*list(FACTS)[:4]} <= known.keys():
+    if _repository(folder) is not None and not known.keys() >= _TOLD_BY_GIT:
         known = {**_ask(folder), **known}
     if "AZUREML_GIT_REPOSITORY_URI" in known:
         known["AZUREML_GIT_REPOSITORY_URI"] = without_credentials(known["AZUREML_GIT_REPOSITORY_URI"])

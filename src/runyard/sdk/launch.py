@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from dataclasses import asdict
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 LOCAL = "local"
 DEFAULT_INTERPRETER = "python"
 ENVIRONMENT_PROPERTY = "runyard.environment"
+OF_THE_SHELL = (
+    *("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"),
+    *("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LANG", "LC_ALL", "TZ"),
+)
+"""Variables that a local run takes from the submitter's shell: the server may have been started from another one, long
+ago. Only ways to programs and the locale: the rest may hold secrets, and what is sent is stored."""
 
 
 def launch_of(run_config: RunConfiguration) -> dict[str, Any]:
@@ -86,6 +93,8 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
     of_environment = run_config.environment.environment_variables or {}
     said = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
     variables: dict[str, str] = {}
+    if run_config.target == LOCAL:
+        variables = {name: os.environ[name] for name in OF_THE_SHELL if name in os.environ}
     for name, value in said.items():
         if not name or "=" in name or "\0" in f"{name}{value}":
             raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")

@@ -35,14 +35,12 @@ class _SubmittedRun(Run):
         """The run has started: this process is it."""
 
     def complete(self, _set_status: bool = True) -> None:
-        """Deliver what was logged. The run is completed when the script ends well."""
-        self.flush()
+        """Nothing to do: the run is completed when the script ends well, and what was logged is delivered by then."""
 
     def fail(
         self, error_details: str | BaseException | None = None, error_code: str | None = None, _set_status: bool = True
     ) -> None:
-        """Deliver what was logged. The run fails when the script raises or exits with a code other than 0."""
-        self.flush()
+        """Nothing to do: the run fails when the script raises or exits with a code other than 0."""
 
     def cancel(self) -> None:
         """A run cannot cancel itself from inside: end the script instead."""
@@ -54,7 +52,6 @@ class _SubmittedRun(Run):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> Literal[False]:
-        self.flush()
         return False
 
 

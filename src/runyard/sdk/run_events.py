@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 import time
+from dataclasses import replace
 from typing import Iterator
 
 from runyard.contracts import home as homes
 from runyard.contracts.states import TERMINAL
-from runyard.sdk import processes
 from runyard.sdk.client import QUIET, ClientProblem, Event, Unreachable, quote
 from runyard.sdk.notices import notice
 from runyard.sdk.service import Service, sdk_exception
@@ -35,11 +35,12 @@ def follow(service: Service, run_id: str, deadline: float | None = None) -> Iter
                     if deadline is not None and time.monotonic() > deadline:
                         return
         except Unreachable:
-            if not told and _stopped_on_purpose(service):
+            if _has_died(service):
+                _as_it_is(service, run_id)  # the client starts it again
+                continue
+            if pause >= LONGEST_PAUSE and not told:
                 told = True
-                notice("The Runyard server was stopped. The run goes on; waiting for the server (`runyard up`).")
-            if not _stopped_on_purpose(service):
-                _as_it_is(service, run_id)  # with the client's patience, which also starts a server that has died
+                notice(f"The Runyard server at {service.url} does not answer. The run goes on; waiting for the server.")
             time.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
             _take_up_new_address(service)
@@ -53,17 +54,15 @@ def _as_it_is(service: Service, run_id: str) -> Event:
     return Event("state", {"status": document["status"], "at": None, "reason": document["reason"]})
 
 
-def _stopped_on_purpose(service: Service) -> bool:
-    """A server that ends in order takes its server.json with it."""
-    return service.home is not None and homes.read_server(service.home) is None
+def _has_died(service: Service) -> bool:
+    """Whether the server of this machine ended without order: one that was stopped takes its server.json with it."""
+    return service.home is not None and homes.read_server(service.home) is not None
 
 
 def _take_up_new_address(service: Service) -> None:
-    from dataclasses import replace
-
-    running = homes.read_server(service.home) if service.home is not None else None
-    if running is not None and running.url != service.url and processes.alive(running.pid):
-        service.client.locator = replace(service.client.locator, url=running.url)
+    address = service.client.locator.moved()
+    if address is not None:
+        service.client.locator = replace(service.client.locator, url=address)
 
 
 class LogReader:
@@ -91,8 +90,8 @@ class LogReader:
                 for chunk in answer:
                     self._offset += len(chunk)
                     yield self._decoder.decode(chunk)
+        except Unreachable:
+            return  # the next event, or the end, reads on from here
         except ClientProblem as problem:
             if problem.code not in ("file_not_found", "bad_range"):
                 raise sdk_exception(problem) from None
-        except OSError:
-            return  # the connection broke: the next event, or the end, reads on from here

@@ -5,6 +5,7 @@ Queries live in the modules named after their subject; they take the connection 
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -135,7 +136,8 @@ class Database:
     def _meaning(self, error: exc.DBAPIError | sqlite3.Error) -> StoreError | None:
         origin = error.orig if isinstance(error, exc.DBAPIError) else error
         said = str(origin).lower()
-        if "disk is full" in said or getattr(origin, "sqlstate", None) == "53100":
+        full = "disk is full" in said or getattr(origin, "sqlstate", None) == "53100"
+        if full or ("disk i/o error" in said and _no_space(self.where)):
             return disk_full(self.where)
         if "malformed" in said or "not a database" in said:
             return Damaged(
@@ -162,6 +164,14 @@ class Database:
                 {"path": self.where},
             )
         return None
+
+
+def _no_space(path: str) -> bool:
+    """Whether the disk of a file is full: SQLite cannot always tell a full disk from a broken one."""
+    try:
+        return shutil.disk_usage(Path(path).absolute().parent).free < 1 << 20
+    except OSError:
+        return False
 
 
 def _parse(url: str | URL) -> URL:

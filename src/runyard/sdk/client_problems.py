@@ -1,0 +1,43 @@
+"""What goes wrong with a request: it was refused, or nobody answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+class ClientProblem(Exception):
+    """A request that was refused, or that nobody answered. Fields as in the problem documents of the protocol."""
+
+    def __init__(
+        self, code: str, title: str, help: str = "", status: int = 0, detail: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(f"{title} {help}".rstrip())
+        self.code, self.title, self.help, self.status = code, title, help, status
+        self.detail: dict[str, Any] = detail or {}
+
+
+class Unreachable(ClientProblem):
+    """Nobody answered: `sent` tells whether the server may have seen the request all the same."""
+
+    def __init__(self, url: str, reason: BaseException, sent: bool, help: str) -> None:
+        words = str(reason) or type(reason).__name__
+        super().__init__("server_unreachable", f"The Runyard server at {url} does not answer ({words}).", help)
+        self.sent = sent
+
+
+def problem(status: int, content: bytes, url: str) -> ClientProblem:
+    """The refusal that an answer holds, also when it comes from something that is no Runyard server."""
+    try:
+        said = json.loads(content)
+        code, title = str(said["code"]), str(said["title"])
+    except (ValueError, KeyError, TypeError):
+        words = content[:200].decode("utf-8", "replace").strip()
+        return ClientProblem(
+            f"http_{status}",
+            f"{url} answered with HTTP status {status} and no reason that Runyard knows: {words!r}.",
+            "Check that this is the address of a Runyard server.",
+            status,
+        )
+    detail = said.get("detail")
+    return ClientProblem(code, title, str(said.get("help") or ""), status, detail if isinstance(detail, dict) else {})
