@@ -55,9 +55,7 @@ def run(quick: bool, say: Say) -> list[Table]:
         for name, outcome in outcomes.items()
     ]
     rows += [not_measured(name, reason, len(COLUMNS)) for name, reason in missing.items()]
-    notes = (
-        "Runyard hashes the files, sends them over HTTP and stores them; each snapshot is a new client process.",
-    )
+    notes = ("Runyard hashes the files, sends them over HTTP and stores them; each snapshot is a new client process.",)
     return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, tuple(rows), notes)]
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
 
+from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
 from runyard.contracts.home import Running, read_server
 from runyard.sdk.server_process import stop_server
 
@@ -44,7 +44,7 @@ class Yard:
         (folder / name).write_text(textwrap.dedent(script))
         return folder
 
-    def config(self, script: str, *arguments: object, **more: object) -> ScriptRunConfig:
+    def config(self, script: str, *arguments: object, max_seconds: int | None = None) -> ScriptRunConfig:
         environment = Environment("user-managed-env")
         environment.python.user_managed_dependencies = True
         return ScriptRunConfig(
@@ -53,11 +53,11 @@ class Yard:
             arguments=list(arguments),
             compute_target="local",
             environment=environment,
-            **more,
+            max_run_duration_seconds=max_seconds,
         )
 
-    def submit(self, script: str, *arguments: object, experiment: str = "journey", **more: object) -> Run:
-        return Experiment(self.workspace, experiment).submit(self.config(script, *arguments, **more))
+    def submit(self, script: str, *arguments: object, max_seconds: int | None = None) -> Run:
+        return Experiment(self.workspace, "journey").submit(self.config(script, *arguments, max_seconds=max_seconds))
 
     def kill_server(self) -> None:
         """As the kernel would: no chance to say goodbye."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from azureml.core import Experiment, ScriptRunConfig, Workspace
 from azureml.exceptions import (
     AzureMLException,
@@ -17,11 +18,10 @@ from azureml.exceptions import (
     SnapshotException,
     UserErrorException,
 )
-
 from runyard.sdk import client
 
 if TYPE_CHECKING:
-    from conftest import Yard
+    from tests.journeys.conftest import Yard
 
 
 def refused(yard: Yard, config: ScriptRunConfig, kind: type[Exception]) -> str:
@@ -125,9 +125,7 @@ def test_a_module_that_is_not_installed(yard: Yard) -> None:
 
 
 @pytest.mark.parametrize(("protocol", "words"), [(0, "Where the client runs"), (99, "Where the server runs")])
-def test_a_client_of_another_version(
-    yard: Yard, monkeypatch: pytest.MonkeyPatch, protocol: int, words: str
-) -> None:
+def test_a_client_of_another_version(yard: Yard, monkeypatch: pytest.MonkeyPatch, protocol: int, words: str) -> None:
     workspace = yard.workspace
     monkeypatch.setattr(client, "PROTOCOL", protocol)
     with pytest.raises(AzureMLException, match=words):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from azureml.core import Experiment, Workspace
 
 if TYPE_CHECKING:
-    from conftest import Yard
+    from tests.journeys.conftest import Yard
 
 SUBMIT = """
 from azureml.core import Workspace, Experiment, Environment, ScriptRunConfig

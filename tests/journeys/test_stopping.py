@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from azureml.core import Experiment
 from azureml.exceptions import ActivityFailedException
 
 if TYPE_CHECKING:
-    from conftest import Yard
+    from tests.journeys.conftest import Yard
 
 STUBBORN = """
 import os, signal, sys, time
@@ -84,7 +85,7 @@ def test_a_time_limit_says_that_it_was_the_time_limit(
     yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RUNYARD_GRACE_SECONDS", "0.5")
-    run = yard.submit(STUBBORN, tmp_path / "begun", max_run_duration_seconds=1)
+    run = yard.submit(STUBBORN, tmp_path / "begun", max_seconds=1)
     with pytest.raises(ActivityFailedException, match="max_run_duration_seconds"):
         run.wait_for_completion()
     assert run.get_details()["error"]["error"]["code"] == "MaxRunDurationExceeded"

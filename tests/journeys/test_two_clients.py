@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from conftest import Yard
+    from tests.journeys.conftest import Yard
 
 CLIENT = """
 import sys

@@ -1,18 +1,18 @@
 """Where Runyard keeps its files on this machine, and how a process finds the server that runs here.
 
-    RUNYARD_HOME (~/.runyard)
-        token              the user's token; only the user can read it
-        secret             signs run tokens; only the user can read it
-        server.json        the address and process id of the server that runs now
-        server.lock        held by that server; `start.lock` by whoever is starting one
-        server.log         what a server in the background has to say
-        runyard.db         the database (SQLite)
-        objects/           content by hash
-        growing/           logs that are still being written
-        runs/              one folder per run that is under way
-        telemetry/         journals of interactive runs on their way to the server
-        sdk/               the packages that are put in reach of a run's processes
-        cache/             may be deleted at any time
+RUNYARD_HOME (~/.runyard)
+    token              the user's token; only the user can read it
+    secret             signs run tokens; only the user can read it
+    server.json        the address and process id of the server that runs now
+    server.lock        held by that server; `start.lock` by whoever is starting one
+    server.log         what a server in the background has to say
+    runyard.db         the database (SQLite)
+    objects/           content by hash
+    growing/           logs that are still being written
+    runs/              one folder per run that is under way
+    telemetry/         journals of interactive runs on their way to the server
+    sdk/               the packages that are put in reach of a run's processes
+    cache/             may be deleted at any time
 """
 
 from __future__ import annotations

@@ -57,7 +57,10 @@ def unpack_value(value: Any) -> Any:
 
 def line(*items: Any) -> bytes:
     """One record as it stands in the file."""
-    return json.dumps(items, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+    return (
+        json.dumps(items, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        + b"\n"
+    )
 
 
 def file_name(run_id: str, writer: str) -> str:

@@ -1,14 +1,14 @@
 """The plan: all that a node runner must know to run one run. The engine writes it to `plan.json` in the run's folder.
 
-    runs/<run id>/
-        plan.json          this; only the user can read it (it holds the run's token)
-        manifest           the snapshot's manifest; not there: the runner asks the server for it, and starts later
-        runner.lock        held by the node runner that is alive; holds {"pid": its process id}
-        state.json         what the runner has done so far, so that another can take over if it dies
-        work/              the working folder: the snapshot, and what the script writes
-        telemetry/         journals and spool (`runyard.contracts.journal`)
-        temp/              what the script may use until it ends (AZ_BATCHAI_JOB_TEMP)
-        streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own
+runs/<run id>/
+    plan.json          this; only the user can read it (it holds the run's token)
+    manifest           the snapshot's manifest; not there: the runner asks the server for it, and starts later
+    runner.lock        held by the node runner that is alive; holds {"pid": its process id}
+    state.json         what the runner has done so far, so that another can take over if it dies
+    work/              the working folder: the snapshot, and what the script writes
+    telemetry/         journals and spool (`runyard.contracts.journal`)
+    temp/              what the script may use until it ends (AZ_BATCHAI_JOB_TEMP)
+    streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Launch:
     directories_to_watch: List[str] = field(default_factory=lambda: ["logs"])
 
     @staticmethod
-    def from_dict(said: Dict[str, Any]) -> "Launch":
+    def from_dict(said: Dict[str, Any]) -> Launch:
         return Launch(**{name: said[name] for name in Launch.__dataclass_fields__ if name in said})
 
 
@@ -62,7 +62,7 @@ class Plan:
         write_private(folder / "plan.json", json.dumps(asdict(self), indent=1))
 
     @staticmethod
-    def load(folder: Path) -> "Plan":
+    def load(folder: Path) -> Plan:
         said = json.loads((folder / "plan.json").read_text("utf-8"))
         said["launch"] = Launch.from_dict(said["launch"])
         return Plan(**{name: said[name] for name in Plan.__dataclass_fields__ if name in said})

@@ -19,7 +19,14 @@ from runyard.contracts import names
 from runyard.contracts.plan import Plan
 from runyard.engines.base import Engine, EngineError, Gone, Handle
 
-KEPT_FROM_RUNS = ("RUNYARD_TOKEN", "RUNYARD_DATABASE_URL", "RUNYARD_SERVER", "RUNYARD_HOME", "RUNYARD_PORT", "RUNYARD_HOST")
+KEPT_FROM_RUNS = (
+    "RUNYARD_TOKEN",
+    "RUNYARD_DATABASE_URL",
+    "RUNYARD_SERVER",
+    "RUNYARD_HOME",
+    "RUNYARD_PORT",
+    "RUNYARD_HOST",
+)
 """Variables of the server that a user's script must not see."""
 
 

@@ -18,9 +18,7 @@ HEARTBEAT, SILENT, CANCEL, ENDED, LOST = "heartbeat", "silent", "cancel", "ended
 LOST_CODES = frozenset({"NodeRunnerLost", "OwnerLost"})
 """Errors that were a guess from silence. Whoever knows how the run really ended may still say so."""
 
-_BEFORE_RUNNING = frozenset(
-    {states.NOT_STARTED, states.QUEUED, states.PREPARING, states.PROVISIONING, states.STARTING}
-)
+_BEFORE_RUNNING = frozenset({states.NOT_STARTED, states.QUEUED, states.PREPARING, states.PROVISIONING, states.STARTING})
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ def _end(status: str, fact: Fact) -> Change:
     if fact.timed_out:
         return Change(states.FAILED, _said(fact, "ran longer than it may"), fact.error, fact.at)
     lost = (fact.error or {}).get("code") in LOST_CODES
-    if status == states.CANCEL_REQUESTED and (fact.stopped or lost) or fact.outcome == "canceled":
+    if (status == states.CANCEL_REQUESTED and (fact.stopped or lost)) or fact.outcome == "canceled":
         return Change(states.CANCELED, fact.reason or "cancelled", at=fact.at)
     if fact.outcome == "completed" and not fact.stopped:
         return Change(states.COMPLETED, fact.reason or "completed", at=fact.at)

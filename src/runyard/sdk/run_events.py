@@ -75,13 +75,8 @@ class LogReader:
         self._offset = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def new_text(self, size: int | None = None) -> Iterator[str]:
-        """What the log has gained, as it arrives. `size` is its size, where it is known."""
-        if size is not None and size < self._offset:  # it was begun anew
-            self._offset = 0
-            self._decoder.reset()
-        if size is not None and size == self._offset:
-            return
+    def new_text(self) -> Iterator[str]:
+        """What the log has gained, as it arrives."""
         headers = {"Range": f"bytes={self._offset}-"} if self._offset else {}
         try:
             with self._service.client.stream(self._address, headers=headers) as answer:
@@ -93,5 +88,8 @@ class LogReader:
         except Unreachable:
             return  # the next event, or the end, reads on from here
         except ClientProblem as problem:
-            if problem.code not in ("file_not_found", "bad_range"):
+            if problem.code == "bad_range":  # shorter than what was read: it was emptied, and is written anew
+                self._offset = 0
+                self._decoder.reset()
+            elif problem.code != "file_not_found":
                 raise sdk_exception(problem) from None

@@ -103,7 +103,9 @@ class RunFiles(RunCore):
         from runyard.sdk.snapshot import take_snapshot
 
         snapshot_id = take_snapshot(self._service, Path(file_or_folder_path))
-        self._service.patch(self._address(), {"add_properties": {SNAPSHOT_PROPERTY: snapshot_id}})
+        self._service.patch(
+            self._address(), {"snapshot_id": snapshot_id, "add_properties": {SNAPSHOT_PROPERTY: snapshot_id}}
+        )
         return snapshot_id
 
     def get_snapshot_id(self) -> str:

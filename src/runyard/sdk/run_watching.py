@@ -108,7 +108,7 @@ class RunWatching(RunCore):
         web_view = self._known()["web_url"]
         print(f"RunId: {self._run_id}\nWeb View: {web_view}", flush=True)
         reader: LogReader | None = None
-        logs: dict[str, int] = {}
+        logs: set[str] = set()
         reason = None
         for event in follow(self._service, self._run_id):
             if event.name == "state":
@@ -118,14 +118,14 @@ class RunWatching(RunCore):
                 continue
             if event.name != "file":
                 continue
-            logs[event.value["name"]] = event.value["size"]
-            name = followed_log(list(logs))
+            logs.add(event.value["name"])
+            name = followed_log(sorted(logs))
             if name is None:
                 continue
             if reader is None or reader.name != name:
                 reader = self._opened(name)
             if event.value["name"] == name:
-                self._print_new(reader, event.value["size"])
+                self._print_new(reader)
         if reader is None:
             name = followed_log(self._ask().get("logs", []))
             reader = self._opened(name) if name is not None else None
@@ -137,8 +137,8 @@ class RunWatching(RunCore):
         print(f"\nStreaming {name}\n{'=' * (len(name) + 10)}\n", flush=True)
         return LogReader(self._service, self._run_id, name)
 
-    def _print_new(self, reader: LogReader, size: int | None = None) -> None:
-        for text in reader.new_text(size):
+    def _print_new(self, reader: LogReader) -> None:
+        for text in reader.new_text():
             sys.stdout.write(text)
             sys.stdout.flush()
             self._mid_line = not text.endswith("\n")

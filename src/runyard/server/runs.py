@@ -16,7 +16,7 @@ from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_a
 from runyard.server.labels import pairs
 from runyard.server.run_request import RunRequest
 from runyard.server.yard import Here
-from runyard.store import deletion, files, runs
+from runyard.store import deletion, files, runs, snapshots
 from runyard.store.run_filter import RunFilter
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -31,6 +31,7 @@ class RunChange(BaseModel):
     display_name: str | None = None
     description: str | None = None
     name: str | None = None
+    snapshot_id: str | None = None
 
 
 class FactReport(BaseModel):
@@ -122,6 +123,8 @@ def get(run_id: ReachableRun, request: Request, yard: Here) -> Response:
 def update(run_id: ReachableRun, body: RunChange, request: Request, yard: Here) -> Response:
     changes: dict[str, Any] = body.model_dump(exclude_unset=True)
     with yard.store.database.write() as connection:
+        if body.snapshot_id is not None:
+            snapshots.manifest_text(connection, body.snapshot_id)  # refused when there is none
         row = runs.update(connection, run_id, **changes)
     return answer(answers.run(row, yard, request.base_url))
 

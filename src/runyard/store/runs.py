@@ -198,6 +198,7 @@ def update(
     display_name: str | None = None,
     description: str | None = None,
     name: str | None = None,
+    snapshot_id: str | None = None,
 ) -> Run:
     """Change what is not None."""
     serial = serial_of(connection, run_id)
@@ -205,7 +206,7 @@ def update(
     labels.remove(connection, serial, labels.TAG, remove_tags)
     if add_properties:
         labels.add_properties(connection, serial, add_properties)
-    texts = {"display_name": display_name, "description": description, "name": name}
+    texts = {"display_name": display_name, "description": description, "name": name, "snapshot_id": snapshot_id}
     changed = {column: text for column, text in texts.items() if text is not None}
     if changed:
         connection.execute(update_(tables.runs).where(tables.runs.c.serial == serial).values(changed))
