@@ -43,7 +43,7 @@ def test_a_missing_script(yard: Yard) -> None:
 
 def test_an_empty_folder(yard: Yard) -> None:
     config = yard.config("")
-    os.unlink(Path(config.source_directory) / "train.py")
+    os.unlink(Path(str(config.source_directory)) / "train.py")
     message = refused(yard, config, ExperimentExecutionException)
     assert "train.py" in message
     assert "empty" in message
@@ -59,7 +59,7 @@ def test_a_huge_folder_is_taken_with_a_warning_that_names_what_is_large(
     yard: Yard, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = yard.config("import os; print(os.path.getsize('weights/old.bin'))")
-    weights = Path(config.source_directory) / "weights"
+    weights = Path(str(config.source_directory)) / "weights"
     weights.mkdir()
     with open(weights / "old.bin", "wb") as file:
         file.truncate(301 * 1024 * 1024)
@@ -74,7 +74,7 @@ def test_a_huge_folder_is_taken_with_a_warning_that_names_what_is_large(
 def test_a_file_that_cannot_be_read(yard: Yard) -> None:
     config = yard.config("")
     # A file that opens and then refuses to be read, for the administrator too.
-    os.symlink("/proc/self/mem", Path(config.source_directory) / "locked.bin")
+    os.symlink("/proc/self/mem", Path(str(config.source_directory)) / "locked.bin")
     message = refused(yard, config, SnapshotException)
     assert "locked.bin" in message
     assert ".amlignore" in message

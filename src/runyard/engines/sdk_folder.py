@@ -13,6 +13,7 @@ import py_compile
 import shutil
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import runyard
@@ -20,8 +21,16 @@ import runyard
 PARTS = ("runyard/__init__.py", "runyard/contracts", "runyard/sdk", "runyard/node", "azureml")
 
 
+_making = threading.Lock()
+
+
 def sdk_folder(home: Path) -> Path:
     """The folder for the code of this process, made when it is not there yet."""
+    with _making:  # two threads that ask at once would both compile it
+        return _folder(home)
+
+
+def _folder(home: Path) -> Path:
     source = Path(runyard.__file__).parent.parent
     files = sorted(path for part in PARTS for path in _modules(source / part))
     seen = hashlib.sha256(sys.implementation.cache_tag.encode() if sys.implementation.cache_tag else b"")

@@ -10,7 +10,7 @@ from collections import OrderedDict
 
 
 class Queue:
-    """The runs that wait, oldest first, and those that hold a place. Not thread-safe: the scheduler's lock guards it."""
+    """The runs that wait, oldest first, and those that hold a place. The scheduler guards it with a lock."""
 
     def __init__(self, places: int) -> None:
         self._places = places

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -34,8 +36,16 @@ from runyard.server.meters import Metered, Meters
 from runyard.server.protocol import ProtocolCheck
 from runyard.server.settings import Settings
 from runyard.server.yard import Yard
+from runyard.store import deletion
 from runyard.store import workspaces as stored_workspaces
+from runyard.store.errors import StoreError
 from runyard.store.store import Store
+
+log = logging.getLogger("runyard.server")
+
+SWEEP_EVERY = 3600.0
+LEFTOVER_AFTER = timedelta(days=1)
+"""How old a leftover must be to be removed: an upload that is under way is younger."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -54,6 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
             stack.push_async_callback(run_in_threadpool, scheduler.close)
             app.state.yard = Yard(settings, store, scheduler, live, meters, datetime.now(timezone.utc))
             stack.callback(live.close)
+            stack.callback(asyncio.create_task(_keep_house(settings, store)).cancel)
             yield
 
     # Neither of the pages that show the API is on: they load scripts from elsewhere.
@@ -74,6 +85,21 @@ def _open(settings: Settings) -> Store:
     with store.database.write() as connection:
         stored_workspaces.ensure_default(connection)
     return store
+
+
+async def _keep_house(settings: Settings, store: Store) -> None:
+    """What need not be done before the first request: lay out the SDK for runs, and remove leftovers now and then."""
+    try:
+        await run_in_threadpool(sdk_folder, settings.home)
+    except OSError as error:  # the first run tries again, and tells its user
+        log.warning("the SDK could not be laid out for runs: %s", error)
+    while True:
+        await asyncio.sleep(SWEEP_EVERY)
+        try:
+            freed = await run_in_threadpool(deletion.sweep, store, LEFTOVER_AFTER)
+            log.info("removed %d bytes that nothing used", freed.bytes_freed)
+        except (StoreError, OSError) as error:
+            log.warning("leftovers could not be removed: %s", error)
 
 
 def _scheduler(settings: Settings, store: Store, live: Live) -> Scheduler:

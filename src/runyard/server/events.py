@@ -71,10 +71,8 @@ def _now(yard: Yard, run_id: str) -> tuple[StateChange, dict[str, int]]:
 def _follows(change: StateChange, told: StateChange) -> bool:
     """Whether a change is new: what was read at the beginning, or came before it, may still be on its way. An end
     always is."""
-    return (
-        change.status in TERMINAL
-        or (change.at >= told.at
-        and (change.status, change.reason) != (told.status, told.reason))
+    return change.status in TERMINAL or (
+        change.at >= told.at and (change.status, change.reason) != (told.status, told.reason)
     )
 
 
