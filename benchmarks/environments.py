@@ -104,7 +104,10 @@ def _source_files() -> Iterator[Path]:
 
 
 def _make(environment: Environment) -> None:
-    shutil.rmtree(environment.folder, ignore_errors=True)
+    """An empty environment. Those that held other versions of the same packages go: nobody asks for them any more."""
+    name, _, _ = environment.folder.name.rpartition("-")
+    for former in FOLDER.glob(f"{name}-*"):
+        shutil.rmtree(former)
     subprocess.run([sys.executable, "-m", "venv", str(environment.folder)], check=True, env=variables())
 
 

@@ -116,7 +116,7 @@ def test_an_interpreter_that_is_not_there(yard: Yard) -> None:
 
 def test_a_module_that_is_not_installed(yard: Yard) -> None:
     run = yard.submit("import sklearn_that_is_not_there")
-    error = run.wait_for_completion(raise_on_error=False)["error"]["error"]
+    error = run.wait_for_completion(raise_on_error=False)["error"]
     assert error["exception"]["type"] == "ModuleNotFoundError"
     assert error["exception"]["frames"][-1]["file"] == "train.py"
     assert error["exception"]["frames"][-1]["line"] == 1

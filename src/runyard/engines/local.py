@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -68,10 +69,8 @@ class LocalEngine(Engine):
     def stop(self, handle: Handle) -> None:
         process = _find(handle)
         if process is not None:
-            try:
+            with contextlib.suppress(psutil.NoSuchProcess):  # it may end in this moment
                 process.send_signal(signal.SIGTERM)
-            except psutil.NoSuchProcess:
-                pass  # it ended in this moment, which is what was asked
 
     def rescue(self, run_id: str, gone: Gone) -> Handle | None:
         folder = self._folder(run_id)
