@@ -36,6 +36,7 @@ def started(environment: Environment) -> Iterator[Head]:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
             "HOME": str(folder / "home"),
+            "TMPDIR": str(folder),  # it leaves files there
         }
         port = free_port()
         with (folder / "head.log").open("wb") as log:

@@ -143,7 +143,7 @@ def _mlflow(folder: Path, runs: int, say: Say) -> Contender:
             page(page_token=deep),
         )
 
-    return Contender(command, port, {}, folder, pages)
+    return Contender(command, port, {"TMPDIR": str(folder)}, folder, pages)  # it leaves files there
 
 
 def _starter(contender: Contender) -> measure.Measure[float]:

@@ -75,7 +75,7 @@ class Runyard(Tool):
         from azureml.core import Experiment, Workspace
 
         experiment = Experiment(Workspace.from_config(), "logging")
-        self._run = experiment.start_logging(outputs=None, snapshot_directory=None)
+        self._run = experiment.start_logging(outputs=False, snapshot_directory=None)
         return str(self._run.id)
 
     def log(self, value: float, step: int) -> None:

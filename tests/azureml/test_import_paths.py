@@ -48,6 +48,13 @@ def test_every_promised_name_is_there(path: Path) -> None:
         assert getattr(module, export) is not None
 
 
+def test_scripts_can_tell_where_they_run() -> None:
+    """`isinstance(run, _OfflineRun)` is how scripts of SDK v1 ask whether they were submitted."""
+    from azureml.core.run import Run, _OfflineRun, _SubmittedRun
+
+    assert isinstance(Run.get_context(), (_OfflineRun, _SubmittedRun))
+
+
 def imported_for_checking() -> "Iterator[str]":
     for each in ast.walk(ast.parse((PACKAGE / "core" / "__init__.py").read_text("utf-8"))):
         if isinstance(each, ast.If):

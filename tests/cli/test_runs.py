@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from runyard.cli import errors
@@ -45,6 +46,26 @@ def test_a_run_can_be_named_in_short(shell: Shell) -> None:
     assert "nobody" in error["title"]
     assert "runyard ls" in error["help"]
     assert older["id"] != run["id"]
+
+
+def test_an_empty_name_is_no_run(shell: Shell) -> None:
+    """As of a variable of the shell that is not set."""
+    run = shell.completed()
+    for command in ("show", "rm"):
+        assert "empty" in shell.refusal(command, "", expect=errors.USAGE)["title"]
+    assert shell.json("show", run["id"])["id"] == run["id"]
+
+
+def test_workspaces_are_told_apart_when_there_are_several(fresh_shell: Shell) -> None:
+    script = fresh_shell.script("print(1)")
+    fresh_shell.call("submit", script)
+    assert "WORKSPACE" not in fresh_shell.call("ls").stdout
+    config = {"subscription_id": "s", "resource_group": "g", "workspace_name": "another-place"}
+    (fresh_shell.folder / "config.json").write_text(json.dumps(config))
+    fresh_shell.call("submit", script)
+    heads, newest, oldest = fresh_shell.call("ls").stdout.splitlines()
+    assert heads.split()[2] == "WORKSPACE"
+    assert (newest.split()[2], oldest.split()[2]) == ("another-place", "local")
 
 
 def test_there_may_be_no_run_at_all(fresh_shell: Shell) -> None:

@@ -104,6 +104,13 @@ def test_a_missing_script_is_named(shell: Shell) -> None:
     assert "nowhere.py" in error["title"]
 
 
+def test_a_folder_is_no_script(shell: Shell) -> None:
+    folder = Path(shell.script("print(1)")).parent
+    error = shell.refusal("submit", str(folder), expect=errors.USAGE)
+    assert "is a folder" in error["title"]
+    assert str(folder / "train.py") in error["title"]
+
+
 def test_an_unknown_target_is_refused(shell: Shell) -> None:
     error = shell.refusal("submit", shell.script("print(1)"), "--compute", "moon", expect=errors.FAILED)
     assert "moon" in error["title"]

@@ -203,7 +203,7 @@ def node(shared_server: Server, tmp_path: Path) -> Iterator[Prepare]:
         folder = tmp_path / "runs" / run.id
         (folder / "streams").mkdir(parents=True)
         snapshot = store_snapshot(files, tmp_path / "objects")
-        (folder / "manifest").write_bytes(snapshot.to_bytes())
+        (folder / "manifest").write_bytes(snapshot.text)
         if "command" not in launch:
             launch.setdefault("script", "train.py")
         usual: dict[str, Any] = {

@@ -157,3 +157,14 @@ def test_names_that_are_no_text(courier: Courier, run: RunOnServer, tmp_path: Pa
     (folder / "bad-\udcff").write_bytes(b"x")
     LogFolder(courier, folder, "logs").settle()
     assert run.read("logs/bad-%FF") == b"x"
+
+
+def test_a_pipe_in_the_place_of_a_log_keeps_nobody_waiting(courier: Courier, run: RunOnServer, log: Path) -> None:
+    followed = GrowingFile(courier, log, NAME)
+    append(log, b"before")
+    assert followed.ship()
+    log.unlink()
+    os.mkfifo(log)
+    assert not followed.ship()
+    followed.settle()
+    assert run.read(NAME) == b"before"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,3 +163,45 @@ def test_a_journal_of_a_run_out_of_reach_stops_nobody_else(courier: Courier, run
     assert run.metric("loss") == [2]
     assert stranger.metric("loss") == []
     assert len(journals.warnings) == 2
+
+
+def test_a_folder_in_the_place_of_a_journal_stops_nobody_else(
+    courier: Courier, run: RunOnServer, telemetry: Path
+) -> None:
+    (telemetry / "journal" / contract.file_name(run.id, "0")).mkdir()
+    write(telemetry, run.id, value(1.0))
+    journals = Journals(courier, telemetry)
+    ship_all(journals)
+    assert run.metric("loss") == [1.0]
+    assert "not a regular file" in journals.warnings[0]
+
+
+def test_records_that_are_nested_too_deep_or_name_a_folder_cost_only_themselves(
+    courier: Courier, run: RunOnServer, telemetry: Path
+) -> None:
+    deep = b'["e","failed",' + b"[" * 50_000 + b"]" * 50_000 + b"]\n"
+    write(telemetry, run.id, deep, (contract.FILE, "x", ".."), value(1.0))
+    journals = Journals(courier, telemetry)
+    ship_all(journals)
+    assert run.metric("loss") == [1.0]
+    assert journals.take_ends() == []
+    assert telemetry.is_dir()
+
+
+def test_a_pipe_among_the_files_to_keep_keeps_nobody_waiting(
+    courier: Courier, run: RunOnServer, telemetry: Path
+) -> None:
+    os.mkfifo(telemetry / "spool" / "pipe")
+    write(telemetry, run.id, (contract.FILE, "x", "pipe"), value(1.0))
+    journals = Journals(courier, telemetry)
+    ship_all(journals)
+    assert run.metric("loss") == [1.0]
+    assert journals.warnings[0].startswith("x could not be kept")
+
+
+def test_an_end_in_words_of_its_own_is_still_an_end(courier: Courier, run: RunOnServer, telemetry: Path) -> None:
+    write(telemetry, run.id, (contract.END, "gone", None), (contract.END, "failed", "it broke"))
+    journals = Journals(courier, telemetry)
+    ship_all(journals)
+    assert journals.take_ends() == [End(run.id, "failed", {"code": "UserError", "message": "it broke"})]
+    assert "'gone' is no end of a run" in journals.warnings[0]

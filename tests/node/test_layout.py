@@ -45,7 +45,7 @@ ODD: dict[str, str | bytes] = {
 
 
 def test_odd_names(snapshot: Snapshot, objects: Path, work: Path) -> None:
-    manifest = parse(snapshot(ODD, objects).to_bytes())
+    manifest = parse(snapshot(ODD, objects).text)
     assert lay_out(manifest, objects, work, nothing) == len(ODD)
     for path, content in ODD.items():
         assert (work / path).read_bytes() == (content.encode() if isinstance(content, str) else content)

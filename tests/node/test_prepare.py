@@ -49,12 +49,12 @@ def stored(
     manifest = snapshot(FILES, tmp_path / "source")
     client = shared_server.client
     path = f"/api/snapshots/{manifest.id}"
-    missing = client.put(path, body=manifest.to_bytes())["missing"]
+    missing = client.put(path, body=manifest.text)["missing"]
     if missing:
         contents = [(tmp_path / "source" / digest[:2] / digest[2:]).read_bytes() for digest in missing]
         packed = b"".join(pack.header(d, len(c)) + c for d, c in zip(missing, contents, strict=True))
         client.post("/api/objects", body=packed)
-        assert client.put(path, body=manifest.to_bytes())["missing"] == []
+        assert client.put(path, body=manifest.text)["missing"] == []
     shutil.rmtree(tmp_path / "source")
     return manifest
 
@@ -115,6 +115,6 @@ def test_outputs_that_are_a_file_in_the_snapshot(
     shared_server: Server, snapshot: Callable[[Mapping[str, str | bytes], Path], Manifest], tmp_path: Path
 ) -> None:
     manifest = snapshot({"outputs": "a file"}, tmp_path / "objects")
-    (tmp_path / "manifest").write_bytes(manifest.to_bytes())
+    (tmp_path / "manifest").write_bytes(manifest.text)
     prepare(make_plan(shared_server, "r", "t", manifest.id, tmp_path / "objects"), tmp_path, nothing)
     assert (tmp_path / "work" / "outputs").read_text() == "a file"

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,3 +312,19 @@ def test_files_that_the_script_made_read_only_go_too(node: Prepare) -> None:
     made = node({"train.py": script})
     assert made.finish()["status"] == "Completed"
     assert made.run.files()["outputs/a/b"] == 1
+
+
+def test_what_a_script_does_to_its_telemetry_never_changes_how_it_ended(node: Prepare) -> None:
+    ruin = """
+        import os, shutil
+        journals = os.path.join(os.environ["RUNYARD_TELEMETRY"], "journal")
+        shutil.rmtree(journals)
+        open(journals, "w").close()
+        with open("outputs/model", "w") as file:
+            file.write("kept")
+    """
+    trial = node({"train.py": textwrap.dedent(ruin)})
+    ended = trial.finish()
+    assert ended["status"] == "Completed"
+    assert trial.run.read("outputs/model") == b"kept"
+    assert "could not be read" in ended["warnings"][0]["message"]

@@ -93,6 +93,7 @@ def test_an_owner_that_was_killed(
     assert said["status"] == "Failed"
     assert said["error"]["code"] == "OwnerLost"
     assert f"(pid {owner.pid}) ended without completing it" in said["error"]["message"]
+    assert "run.complete()" in said["error"]["help"]
     assert run.metric("loss") == list(range(1000))
 
 

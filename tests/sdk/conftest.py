@@ -32,7 +32,8 @@ def end_home(home: Path) -> None:
     stop_server(home)
     shutil.rmtree(home / "telemetry", ignore_errors=True)
     deadline = time.monotonic() + 20
-    while any(shipper.poll() is None for shipper in telemetry._shippers):
+    own = [shipper for shipper in telemetry._shippers if str(home) in str(shipper.args)]
+    while any(shipper.poll() is None for shipper in own):
         assert time.monotonic() < deadline, "a shipper outlived its folder"
         time.sleep(0.02)
 

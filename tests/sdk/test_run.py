@@ -6,6 +6,7 @@ import io
 import math
 import subprocess
 import sys
+import urllib.request
 import uuid
 from pathlib import Path
 from typing import Any
@@ -105,8 +106,10 @@ def test_tags_and_properties(experiment: Experiment, caplog: pytest.LogCaptureFi
     run.remove_tags(["c"])
     run.add_properties({"p": "1"})
     assert run.get_tags() == {"from": "start", "a": "1", "b": None}
+    run.add_properties({"p": "2"})
     assert run.get_properties() == {"p": "1"}
-    assert "'a'" in caplog.text
+    assert "The property 'p' stays '1'" in caplog.text
+    assert "The tag 'a' has a value of the type int" in caplog.text
     run.complete()
     outside = get_run(experiment, run.id)
     outside.tag("d", "4")
@@ -318,12 +321,31 @@ def test_what_a_run_tells_of_itself(workspace: Workspace, experiment: Experiment
     assert run.get_portal_url().startswith("http")
     with pytest.raises(UserErrorException):
         begin(experiment, run_id=run_id)
-    with pytest.raises(UserErrorException, match="1 to 255"):
+    with pytest.raises(UserErrorException, match="1 to 200"):
         begin(experiment, run_id="../x")
     run.complete()
     details = run.get_details()
     assert set(details) >= {"runId", "status", "startTimeUtc", "endTimeUtc", "properties", "logFiles", "submittedBy"}
     assert "error" not in details
+
+
+def test_the_addresses_of_the_logs_open_without_a_token(experiment: Experiment) -> None:
+    with begin(experiment) as run:
+        print("hello from the block")
+    with urllib.request.urlopen(run.get_details()["logFiles"]["logs/user_log.txt"], timeout=60) as answer:
+        assert answer.read() == b"hello from the block\n"
+
+
+def test_a_data_frame_is_told_how_to_become_a_table(experiment: Experiment) -> None:
+    class Frame:
+        def to_dict(self, orient: str) -> dict[str, list[int]]:
+            return {"x": [1, 2]}
+
+    run = begin(experiment)
+    with pytest.raises(AzureMLException, match="to_dict"):
+        run.log_table("frame", Frame())  # type: ignore[arg-type]
+    run.log_table("frame", Frame().to_dict("list"))
+    run.complete()
 
 
 def test_what_this_version_lacks_says_so(experiment: Experiment) -> None:

@@ -51,7 +51,8 @@ def test_its_end_is_not_decided_inside(
     run.complete()
     run.fail("no")
     run.cancel()
-    assert "does nothing inside" in caplog.text
+    assert "run.fail() does nothing inside" in caplog.text
+    assert "run.cancel() does nothing inside" in caplog.text
     with pytest.raises(ValueError, match="boom"), run:
         raise ValueError("boom")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy
 import pytest
 
@@ -17,6 +20,7 @@ from runyard.sdk.scalars import Scalar, scalars
         (numpy.array([1, 2]), [1, 2]),
         ((x for x in (1, 2)), [1, 2]),
         ([numpy.float32(0.5), 1], [0.5, 1.0]),
+        ([Decimal("0.25"), Fraction(1, 2)], [0.25, 0.5]),
         ([], []),
     ],
 )
@@ -30,6 +34,12 @@ def test_items_become_plain_values(given: object, kept: list[Scalar]) -> None:
 def test_strange_items_become_text() -> None:
     items, strange = scalars("m", [b"x"])
     assert (items, strange) == (["b'x'"], [b"x"])
+
+
+def test_numbers_that_no_float_holds_become_text() -> None:
+    items, strange = scalars("m", [Fraction(10**400), Decimal("sNaN")])
+    assert items == [f"Fraction({10**400}, 1)", "Decimal('sNaN')"]
+    assert len(strange) == 2
 
 
 @pytest.mark.parametrize("given", ["abc", None, 3, {"a": 1}, [[1]], [{"a": 1}]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -80,3 +81,19 @@ def test_a_stale_server_json_is_not_believed(own_home: Path) -> None:
     (own_home / "server.json").write_text(f'{{"url": "http://127.0.0.1:1", "pid": {os.getpid()}, "version": "0"}}')
     assert find_server(own_home) is None
     assert healthy(ensure_server(own_home))
+
+
+def test_a_stranger_with_the_id_of_a_dead_server_is_neither_asked_nor_ended(own_home: Path) -> None:
+    ensure_server(own_home)
+    said = json.loads(homes.server_file(own_home).read_text())
+    with subprocess.Popen(["sleep", "600"]) as stranger:
+        try:
+            told = {**said, "pid": stranger.pid}  # the port answers, as that of another user's server might
+            homes.server_file(own_home).write_text(json.dumps(told))
+            assert find_server(own_home) is None
+            assert not stop_server(own_home)
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+    homes.server_file(own_home).write_text(json.dumps(said))
+    assert stop_server(own_home)

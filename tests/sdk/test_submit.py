@@ -178,7 +178,7 @@ def test_what_makes_no_sense_is_refused(experiment: Experiment, project: Path) -
         experiment.submit(ScriptRunConfig(str(project / "nowhere"), script="train.py"))
     with pytest.raises(UserErrorException, match="There is no Python at"):
         experiment.submit(configured(project, text, environment=managed(interpreter_path="/no/python")))
-    with pytest.raises(UserErrorException, match="1 to 255"):
+    with pytest.raises(UserErrorException, match="1 to 200"):
         experiment.submit(configured(project, text), run_id="a/b")
 
 

@@ -45,8 +45,9 @@ def test_create_get_list_update_delete(workspace: Workspace, capsys: pytest.Capt
         Workspace.get(name)
     made = Workspace.create(name, subscription_id=subscription, friendly_name="Ours", tags={"team": "vision"})
     assert made.tags == {"team": "vision"}
-    with pytest.raises(WorkspaceException, match="exist_ok=True"):
+    with pytest.raises(WorkspaceException, match="exist_ok=True") as refusal:
         Workspace.create(name)
+    assert refusal.value.message.count("exist_ok") == 1, "the advice is given once"
     assert Workspace.create(name, exist_ok=True).get_details()["friendlyName"] == "Ours"
     assert made.update(description="models")["description"] == "models"
     assert list(Workspace.list(subscription)) == [name]

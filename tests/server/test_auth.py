@@ -70,7 +70,7 @@ def test_a_foreign_run_token_reaches_no_route(served: Served) -> None:
     content = b"the secret of this run"
     digest = client.ok("PUT", "/api/runs/" + client.make_run()["id"] + "/files/outputs/a", body=content)["hash"]
     listing = manifest.make([manifest.Entry("secret.py", digest=digest, size=len(content))])
-    assert client.ok("PUT", f"/api/snapshots/{listing.id}", body=listing.to_bytes())["missing"] == []
+    assert client.ok("PUT", f"/api/snapshots/{listing.id}", body=listing.text)["missing"] == []
     run = client.make_run(snapshot_id=listing.id, tags={"secret": "yes"})
     path = f"/api/runs/{run['id']}"
     client.ok("PUT", f"{path}/files/outputs/secret.txt", body=content)
@@ -162,9 +162,9 @@ def test_a_run_fetches_its_snapshot_and_no_other_object(client: Client) -> None:
     contents = [b"mine", b"other"]
     digests = [client.ok("PUT", f"/api/runs/{client.make_run()['id']}/files/a", body=each)["hash"] for each in contents]
     listing = manifest.make([manifest.Entry("a.py", digest=digests[0], size=4)])
-    client.ok("PUT", f"/api/snapshots/{listing.id}", body=listing.to_bytes())
+    client.ok("PUT", f"/api/snapshots/{listing.id}", body=listing.text)
     own = client.as_run(client.make_run(snapshot_id=listing.id))
-    assert own.get(f"/api/snapshots/{listing.id}").body == listing.to_bytes()
+    assert own.get(f"/api/snapshots/{listing.id}").body == listing.text
     fetched = own.call("POST", "/api/objects/fetch", {"hashes": digests[:1]})
     assert fetched.body == pack.header(digests[0], 4) + b"mine"
     assert own.call("POST", "/api/objects/fetch", {"hashes": digests}).code == "not_allowed"

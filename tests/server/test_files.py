@@ -204,3 +204,32 @@ def test_names_for_content_that_is_there_cost_no_upload(client: Client) -> None:
     assert client.ok("POST", f"{other}/links", {"files": wanted}) == {"missing": ["outputs/c", "outputs/d"]}
     assert client.get(f"{other}/files/outputs/b").body == b"shared"
     assert len(client.ok("GET", f"{other}/files")["files"]) == 1
+
+
+def test_a_line_feed_in_a_name_is_kept_and_never_splits_a_header(client: Client) -> None:
+    path, name = path_of(client), quote("outputs/a\r\nSet-Cookie: x\n.html")
+    client.ok("PUT", f"{path}/files/{name}", body=b"<p>")
+    answer = client.get(f"{path}/files/{name}")
+    assert (answer.status, answer.body) == (200, b"<p>")
+    assert "set-cookie" not in answer.headers
+    assert client.ok("POST", f"{path}/appends/{quote(chr(10))}x?offset=0", body=b"log") == {"size": 3}
+
+
+def test_a_range_of_absurd_length_is_refused(client: Client) -> None:
+    path = path_of(client)
+    client.ok("PUT", f"{path}/files/a", body=b"hello")
+    for asked in ("bytes=" + "9" * 5000 + "-", "bytes=-" + "9" * 5000):
+        assert client.get(f"{path}/files/a", Range=asked).code == "bad_range"
+    assert client.get(f"{path}/files/a", Range="bytes=1-" + "9" * 20).body == b"ello"
+
+
+def test_names_for_a_run_that_is_not_there_are_refused(client: Client) -> None:
+    assert client.call("POST", "/api/runs/nobody/links", {"files": {}}).code == "run_not_found"
+
+
+def test_very_many_names_are_given_in_one_request(client: Client) -> None:
+    path = path_of(client)
+    digest = client.ok("PUT", f"{path}/files/one", body=b"1")["hash"]
+    names = {f"outputs/{number}": digest for number in range(1200)}
+    assert client.ok("POST", f"{path}/links", {"files": {**names, "no": "0" * 64}}) == {"missing": ["no"]}
+    assert len(client.ok("GET", f"{path}/files")["files"]) == 1201

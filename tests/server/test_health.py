@@ -56,3 +56,11 @@ def test_prometheus_gets_requests_by_route_and_runs_by_status(client: Client) ->
     assert found["runyard_request_seconds_count", tuple(sorted(timed.items()))] == 1
     assert run["id"] not in answer.body.decode()
     assert 'route="other",status="404"' in answer.body.decode()
+
+
+def test_invented_methods_are_counted_as_one(client: Client) -> None:
+    for number in range(3):
+        assert replace(client, token=None).call(f"INVENTED{number}", "/health").status == 405
+    text = client.get("/metrics").body.decode()
+    assert "INVENTED" not in text
+    assert 'method="other"' in text

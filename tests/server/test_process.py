@@ -229,3 +229,22 @@ def test_leftovers_of_another_server_are_not_removed_at_the_end(start: Start, ho
     process.end()
     assert server_file(home).exists()
     shutil.rmtree(home)
+
+
+def test_nothing_in_a_home_is_open_to_others_whatever_the_umask(start: Start, home: Path) -> None:
+    home.chmod(0o755)
+    before = os.umask(0)
+    try:
+        process = start()
+    finally:
+        os.umask(before)
+    client = process.ready()
+    launch = {"command": "ls -ld .. ../.."}
+    asked = {"workspace": "local", "experiment": "trial", "kind": "script", "launch": launch}
+    run = client.ok("POST", "/api/runs", asked)
+    with client.events(run["id"]) as events:
+        assert [said["status"] for name, said in events if name == "state"][-1] == "Completed"
+    log = client.get(f"/api/runs/{run['id']}/files/user_logs/std_log.txt").body.decode()
+    assert [line[:10] for line in log.splitlines()] == ["drwx------"] * 2, "the run's folder, and that of all runs"
+    open_to_others = [path.name for path in home.iterdir() if mode(path) & 0o077]
+    assert not open_to_others

@@ -256,3 +256,43 @@ def test_a_run_that_is_not_there_is_said_everywhere(client: Client) -> None:
         answer = client.call(method, f"/api/runs/nowhere{path}", value)
         assert (answer.status, answer.code) == (404, "run_not_found"), (method, path)
         assert "nowhere" in answer.json["title"]
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ({"code": ["x"], "message": {"a": 1}}, {"code": '["x"]', "message": '{"a": 1}'}),
+        ({"code": "c", "exception": "text", "exit": [1]}, {"code": "c"}),
+        (
+            {"exception": {"type": "T", "frames": [1, {"file": "f"}]}},
+            {"exception": {"type": "T", "frames": [{"file": "f"}]}},
+        ),
+        ({"exception": {"frames": "all"}}, {"exception": {"frames": []}}),
+    ],
+)
+def test_an_end_is_never_lost_because_its_error_has_another_form(client: Client, told: Any, kept: Any) -> None:
+    run = client.make_run()
+    client.end(run, "failed", error=told)
+    assert client.ok("GET", f"/api/runs/{run['id']}")["error"] == kept
+    assert client.get("/" + run["web_url"].split("/", 3)[3]).status == 200
+
+
+def test_an_end_before_all_time_is_now(client: Client) -> None:
+    run = client.make_run()
+    client.end(run, at="0001-01-01T00:00:00+14:00")
+    ended = client.ok("GET", f"/api/runs/{run['id']}")
+    assert ended["ended_at"] >= ended["created_at"]
+
+
+def test_a_time_limit_that_no_clock_can_reach_is_refused(client: Client) -> None:
+    launch = {"command": "true", "max_run_duration_seconds": 10**400}
+    assert client.call("POST", "/api/runs", {**SCRIPT, "launch": launch}).code == "bad_request"
+
+
+def test_the_longest_id_leaves_room_for_file_names_made_from_it(client: Client) -> None:
+    assert client.call("POST", "/api/runs", {**SCRIPT, "run_id": "x" * 201}).code == "bad_name"
+    run = client.ok("POST", "/api/runs", {**SCRIPT, "run_id": "x" * 200})
+    wait_for(client, run["id"], "Completed")
+    named = client.ok("POST", "/api/runs", {**SCRIPT, "experiment": "e" * 255})
+    assert len(named["id"]) <= 200
+    wait_for(client, named["id"], "Completed")

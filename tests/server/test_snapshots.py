@@ -36,15 +36,15 @@ def test_only_what_is_missing_travels(client: Client) -> None:
     path = f"/api/snapshots/{wanted.id}"
     assert client.call("PUT", path, body=b"").code == "snapshot_not_found"
     digests = [entry.digest for entry in wanted.entries if entry.kind == manifest.FILE]
-    assert client.ok("PUT", path, body=wanted.to_bytes()) == {"id": wanted.id, "missing": digests}
+    assert client.ok("PUT", path, body=wanted.text) == {"id": wanted.id, "missing": digests}
     assert client.call("PUT", path, body=b"").code == "snapshot_not_found"
     assert client.ok("POST", "/api/objects", body=packed(*CONTENTS)) == {"stored": 3}
-    assert client.ok("PUT", path, body=wanted.to_bytes()) == {"id": wanted.id, "missing": []}
+    assert client.ok("PUT", path, body=wanted.text) == {"id": wanted.id, "missing": []}
     assert client.ok("PUT", path, body=b"") == {"id": wanted.id, "missing": []}
     answer = client.get(path)
-    assert (answer.body, answer.headers["content-type"]) == (wanted.to_bytes(), "text/plain; charset=utf-8")
+    assert (answer.body, answer.headers["content-type"]) == (wanted.text, "text/plain; charset=utf-8")
     other = listing(CONTENTS[0], b"new")
-    assert client.ok("PUT", f"/api/snapshots/{other.id}", body=other.to_bytes())["missing"] == [
+    assert client.ok("PUT", f"/api/snapshots/{other.id}", body=other.text)["missing"] == [
         hashlib.sha256(b"new").hexdigest()
     ]
 
@@ -78,7 +78,7 @@ def test_a_manifest_must_be_one_and_have_the_id_of_its_text(client: Client) -> N
     assert client.call("PUT", path, body=b"nonsense\n").code == "bad_manifest"
     out = b'["../out","file","%s",0,0,""]\n' % (b"0" * 64)
     assert client.call("PUT", path, body=out).code == "bad_manifest"
-    answer = client.call("PUT", f"/api/snapshots/{'0' * 64}", body=wanted.to_bytes())
+    answer = client.call("PUT", f"/api/snapshots/{'0' * 64}", body=wanted.text)
     assert (answer.status, answer.code) == (422, "content_mismatch")
     assert client.get(f"/api/snapshots/{'0' * 64}").code == "snapshot_not_found"
 
@@ -110,3 +110,19 @@ def test_a_pack_may_be_cut_anywhere(tmp_path: Path, step: int) -> None:
     for content in contents:
         with objects.open(hashlib.sha256(content).hexdigest()) as file:
             assert file.read() == content
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '["a","file","%s",1e999,0,""]' % ("0" * 64),
+        '["a","file","%s",-1,0,""]' % ("0" * 64),
+        '["a","dir","",99999999999999999999999999,0,""]',
+        '["a","link","",0,0,"x\\u0000y"]',
+        '["a","link","",0,0,["x"]]',
+        '["a","file",' + "[" * 5000 + "]" * 5000 + ',0,0,""]',
+    ],
+)
+def test_an_entry_that_no_disk_could_hold_is_refused(client: Client, row: str) -> None:
+    text = row.encode() + b"\n"
+    assert client.call("PUT", f"/api/snapshots/{hashlib.sha256(text).hexdigest()}", body=text).code == "bad_manifest"

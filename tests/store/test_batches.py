@@ -110,3 +110,17 @@ def test_lines_longer_than_a_block_are_read() -> None:
     long = journal.line("v", "text", "x" * 3 * batches.BLOCK, 1.0, None)
     batch = batches.parse(GOOD + long + GOOD * 3000 + long, 0)
     assert {name.name: chunk.count for name, chunk in batch.series.items()} == {"loss": 3001, "text": 2}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'["v","x",1.0,1e999,null]\n',
+        b'["l","x",[1,1e999],1.0]\n',
+        b'["l","x",["text",-1e999],1.0]\n',
+        b'["t","x",{"a":[1e999]},1.0]\n',
+    ],
+)
+def test_a_number_that_json_could_not_give_back_is_refused(line: bytes) -> None:
+    with pytest.raises(Refused, match="Line 2"):
+        batches.parse(GOOD + line, 0)

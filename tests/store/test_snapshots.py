@@ -42,7 +42,7 @@ def test_a_snapshot_is_read_back(store: Store) -> None:
             snapshots.create(connection, manifest())
     with store.database.read() as connection:
         assert snapshots.has(connection, manifest().id)
-        assert snapshots.manifest_text(connection, manifest().id) == manifest().to_bytes()
+        assert snapshots.manifest_text(connection, manifest().id) == manifest().text
         assert snapshots.digests(connection, manifest().id) == {digest(b"print()"), digest(b"1,2")}
 
 

@@ -93,6 +93,10 @@ class Api:
                     "There is no run yet.", "`runyard submit train.py` starts one.", errors.NOT_FOUND, "run_not_found"
                 )
             return newest
+        if not text.strip():
+            raise errors.CommandError(
+                "The name of the run is empty.", "`runyard ls` lists the runs.", errors.USAGE, "usage"
+            )
         try:
             return self.run(text)
         except ClientProblem as problem:

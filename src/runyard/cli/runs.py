@@ -47,10 +47,13 @@ def ls(
     if not listed:
         print("No runs." if not (experiment or status or tag) else "No runs like that.")
         return
+    # The workspace matters only to those who have several.
+    several = len({run["workspace"] for run in listed}) > 1
     rows = [
         (
             run["id"],
             run["status"],
+            *([run["workspace"]] if several else []),
             run["experiment"],
             words.ago(words.moment(run["created_at"])),
             words.lasted(run["started_at"], run["ended_at"]),
@@ -58,7 +61,8 @@ def ls(
         )
         for run in listed
     ]
-    screen.table(("RUN", "STATUS", "EXPERIMENT", "CREATED", "TOOK", "NAME"), rows, status_column=1)
+    place = ("WORKSPACE", "EXPERIMENT") if several else ("EXPERIMENT",)
+    screen.table(("RUN", "STATUS", *place, "CREATED", "TOOK", "NAME"), rows, status_column=1)
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:

@@ -115,6 +115,12 @@ def _source_and_script(script: str | None, source: Path | None) -> tuple[Path, s
     if script is None:
         return source or Path("."), None
     path = Path(script)
+    if path.is_dir() and source is None:
+        raise typer.BadParameter(
+            f"{script!r} is a folder. Name a script in it, such as {path / 'train.py'}, or give it with --source and a "
+            "command with --command.",
+            param_hint="SCRIPT",
+        )
     if source is None:
         return path.parent, path.name
     if not (source / path).exists() and path.exists():

@@ -38,6 +38,7 @@ class Running:
     url: str
     pid: int
     version: str
+    started: Optional[str] = None  # when the process was started (`runyard.sdk.processes`): ids are used again
 
 
 def server_file(folder: Path) -> Path:
@@ -47,8 +48,9 @@ def server_file(folder: Path) -> Path:
 def read_server(folder: Path) -> Optional[Running]:
     try:
         said = json.loads(server_file(folder).read_text("utf-8"))
-        return Running(str(said["url"]), int(said["pid"]), str(said["version"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        started = said.get("started")
+        return Running(str(said["url"]), int(said["pid"]), str(said["version"]), str(started) if started else None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Iterable, List, Tuple
 
 from runyard.contracts import names, pack
@@ -39,14 +40,15 @@ class Manifest:
 
     @property
     def id(self) -> str:
-        return hashlib.sha256(self.to_bytes()).hexdigest()
+        return hashlib.sha256(self.text).hexdigest()
 
     @property
     def size(self) -> int:
         return sum(entry.size for entry in self.entries)
 
-    def to_bytes(self) -> bytes:
-        """The text that is hashed and sent: one JSON array per line, sorted by path."""
+    @cached_property
+    def text(self) -> bytes:
+        """What is hashed and sent: one JSON array per line, sorted by path."""
         lines = [_line([e.path, e.kind, e.digest, e.size, int(e.executable), e.target]) for e in self.entries]
         return ("\n".join(lines) + "\n").encode("ascii") if lines else b""
 
@@ -61,12 +63,21 @@ def parse(text: bytes) -> Manifest:
     try:
         for number, row in enumerate(text.splitlines(), 1):
             path, kind, digest, size, executable, target = json.loads(row)
-            entry = Entry(names.check_file(path), kind, digest, int(size), bool(executable), str(target))
-            if entry.path != path or kind not in (FILE, FOLDER, LINK) or (kind == FILE and not pack.is_digest(digest)):
+            entry = Entry(names.check_file(path), kind, digest, size, bool(executable), target)
+            if entry.path != path or not _is_sound(entry):
                 raise BadManifest(f"line {number} of the manifest is not a snapshot entry: {row[:80]!r}")
             entries.append(entry)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         if isinstance(error, BadManifest):
             raise
         raise BadManifest(f"not a snapshot manifest: {error}") from error
     return make(entries)
+
+
+def _is_sound(entry: Entry) -> bool:
+    """Whether the entry has what its kind needs, and nothing that no disk and no database could hold."""
+    if type(entry.size) is not int or not isinstance(entry.target, str) or "\0" in entry.target:
+        return False
+    if entry.kind == FILE:
+        return pack.is_digest(entry.digest) and 0 <= entry.size < 1 << 50
+    return entry.kind in (FOLDER, LINK) and entry.digest == "" and entry.size == 0

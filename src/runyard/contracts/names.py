@@ -6,12 +6,12 @@ import re
 
 EXPERIMENT = re.compile(r"[a-zA-Z0-9][\w\-]{0,254}", re.ASCII)
 WORKSPACE = re.compile(r"[a-zA-Z0-9][\w\-]{2,32}", re.ASCII)
-RUN = re.compile(r"[a-zA-Z0-9][\w\-.]{0,254}", re.ASCII)
+RUN = re.compile(r"[a-zA-Z0-9][\w\-.]{0,199}", re.ASCII)  # part of file names, which end at 255 bytes
 
 RULES = {
     "experiment": (EXPERIMENT, "1 to 255 letters, digits, '_' or '-', with a letter or digit first"),
     "workspace": (WORKSPACE, "3 to 33 letters, digits, '_' or '-', with a letter or digit first"),
-    "run": (RUN, "1 to 255 letters, digits, '_', '-' or '.', with a letter or digit first"),
+    "run": (RUN, "1 to 200 letters, digits, '_', '-' or '.', with a letter or digit first"),
 }
 
 

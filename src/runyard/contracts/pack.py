@@ -6,9 +6,12 @@ The same form travels both ways: a client uploads what the server lacks, a node 
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import BinaryIO, Iterator, Tuple
 
 CHUNK = 1 << 20
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class BadPack(ValueError):
@@ -27,7 +30,7 @@ def parse_header(text: bytes) -> Tuple[str, int]:
 
 
 def is_digest(text: object) -> bool:
-    return isinstance(text, str) and len(text) == 64 and all(c in "0123456789abcdef" for c in text)
+    return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
 
 
 def digest_of(stream: BinaryIO) -> Tuple[str, int]:

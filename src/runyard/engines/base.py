@@ -49,3 +49,11 @@ class Engine(ABC):
     @abstractmethod
     def rescue(self, run_id: str, gone: Gone) -> Handle | None:
         """Deliver what dead node runners left behind, and end what they left alive. None: there is nothing of it."""
+
+    @abstractmethod
+    def left(self) -> list[str]:
+        """The runs of which something lies where their node runners work."""
+
+    @abstractmethod
+    def clear(self, run_id: str) -> None:
+        """Remove what a node runner has left that was killed after it had delivered everything."""

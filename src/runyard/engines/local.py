@@ -50,7 +50,8 @@ class LocalEngine(Engine):
     def start(self, plan: Plan, manifest: bytes | None, gone: Gone) -> Handle:
         folder = self._folder(plan.run_id)
         try:
-            (folder / "streams").mkdir(parents=True, exist_ok=True, mode=0o700)
+            for each in (self._runs, folder, folder / "streams"):  # with `parents`, the mode is that of the last alone
+                each.mkdir(parents=True, exist_ok=True, mode=0o700)
             if manifest is not None:
                 (folder / "manifest").write_bytes(manifest)
             plan.save(folder)
@@ -83,6 +84,17 @@ class LocalEngine(Engine):
             return self._spawn(run_id, Path(Plan.load(folder).sdk), folder, ["--rescue"], gone)
         except OSError as error:
             raise EngineError(_why(error, folder)) from error
+
+    def left(self) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._runs) if not name.startswith("."))
+        except FileNotFoundError:
+            return []
+
+    def clear(self, run_id: str) -> None:
+        folder = self._folder(run_id)
+        if _holder(folder / "runner.lock") is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _folder(self, run_id: str) -> Path:
         return self._runs / names.check("run", run_id)

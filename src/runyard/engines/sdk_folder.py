@@ -49,7 +49,7 @@ def _modules(path: Path) -> list[Path]:
 
 
 def _make(folder: Path, source: Path, files: list[Path]) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     aside = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
         for path in files:

@@ -84,8 +84,8 @@ def _import_hints(trace: tracebacks.Trace, launch: Launch, work: Path) -> list[s
         return [f"{top} is in the run's folder: check that {module} is in it, and that Python looks there."]
     package = packages.package_for(module)
     return [
-        f"Install the package {package!r} into the run's environment: "
+        f"Install the package {package!r} for the Python that ran the script: "
+        f"{launch.interpreter} -m pip install {package}. In an environment that is built for the run: "
         f'env.python.conda_dependencies.add_pip_package("{package}"). '
-        f"If you manage that environment yourself: {launch.interpreter} -m pip install {package}. "
         f"If {top} is a module of your own, put it into source_directory and check .amlignore."
     ]

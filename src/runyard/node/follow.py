@@ -5,12 +5,13 @@ What is sent is bytes, never text, so a character that is only half written does
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
 import time
 from pathlib import Path
-from typing import Iterator
+from typing import BinaryIO, Iterator
 
 from runyard.node.courier import Courier, Refused
 
@@ -45,25 +46,24 @@ class GrowingFile:
             return False
         try:
             status = os.stat(self._path)
-            if not stat.S_ISREG(status.st_mode) or self._seen == _look(status):
+            if self._seen == _look(status):
                 return False
-            descriptor = os.open(self._path, os.O_RDONLY)
+            file = open_regular(self._path)
         except OSError:
             return False  # not there yet, not there any more, or not to be read
-        try:
-            return self._send_from(descriptor)
-        except Refused as refusal:
-            self.warnings.append(f"{self._name} was refused by the server: {refusal}")
-            return False
-        finally:
-            os.close(descriptor)
+        with file:
+            try:
+                return self._send_from(file.fileno())
+            except Refused as refusal:
+                self.warnings.append(f"{self._name} was refused by the server: {refusal}")
+                return False
 
     def settle(self) -> None:
         """Send the rest of a file that nobody writes to any more, and make sure that what was sent is what is there."""
         while self.ship():
             pass
         try:
-            with open(self._path, "rb") as file:
+            with open_regular(self._path) as file:
                 same = self._hash_of(file.fileno(), None) == self._sent.digest()
         except OSError:
             return
@@ -185,6 +185,15 @@ def regular_files(folder: Path) -> Iterator[str]:
                     yield os.path.relpath(path, folder)
             except OSError:
                 continue  # it has gone since, or it is a link to nowhere
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to be read; OSError when it is none: a pipe in its place would keep us waiting for ever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
 
 
 def _look(status: os.stat_result) -> tuple[int, int, int]:

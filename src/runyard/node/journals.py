@@ -13,6 +13,7 @@ from typing import Any, Iterator
 from runyard.contracts import journal as contract
 from runyard.contracts import pack
 from runyard.node.courier import Courier, Refused
+from runyard.node.follow import open_regular
 from runyard.node.log import say
 
 BATCH = 1 << 20
@@ -74,6 +75,8 @@ class Journals:
                 continue
             path = self.folder / "journal" / name
             try:
+                if not path.is_file():
+                    raise ValueError(f"{name!r} is not a regular file")
                 run_id, writer = contract.parse_file_name(name)
             except ValueError as error:
                 self.warnings.append(f"A file in the journal's folder was left alone: {error}.")
@@ -112,7 +115,7 @@ class Journals:
             return False
         _write_ack(journal)
         for _, spool in files:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # it goes with the folder in the end
                 self._spooled(spool).unlink()
         self._ends += ends
         return True
@@ -145,14 +148,14 @@ class Journals:
                 if record[0] == contract.FILE:
                     files.append((str(record[1]), str(record[2])))
                 else:
-                    ends.append(End(journal.run_id, str(record[1]), record[2]))
-            except (ValueError, IndexError) as error:
+                    ends.append(_end(journal.run_id, record[1], record[2]))
+            except (ValueError, IndexError, RecursionError) as error:
                 self.warnings.append(f"A record of the journal {journal.path.name} cannot be read: {error}")
         return files, ends
 
     def _upload(self, run_id: str, name: str, spool: str) -> None:
         try:
-            with open(self._spooled(spool), "rb") as file:
+            with open_regular(self._spooled(spool)) as file:
                 digest, size = pack.digest_of(file)
                 self.courier.put(name, lambda: _from_start(file), size, digest, run_id)
         except OSError as error:
@@ -162,6 +165,15 @@ class Journals:
 
     def _spooled(self, spool: str) -> Path:
         return self.folder / "spool" / os.path.basename(spool)
+
+
+def _end(run_id: str, outcome: object, error: object) -> End:
+    """The end of a run in a form that the server takes: a record that somebody else wrote must not leave it open."""
+    if outcome not in ("completed", "failed", "canceled"):
+        raise ValueError(f"{outcome!r} is no end of a run")
+    if error is not None and not isinstance(error, dict):
+        error = {"code": "UserError", "message": str(error)}
+    return End(run_id, str(outcome), error)
 
 
 def _from_start(file: Any) -> Iterator[bytes]:
@@ -175,7 +187,7 @@ def _whole_lines(path: Path, offset: int) -> bytes:
     try:
         if os.stat(path).st_size <= offset:
             return b""
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             while True:
                 file.seek(offset)
                 chunk = file.read(size)

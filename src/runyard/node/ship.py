@@ -122,7 +122,8 @@ def _end(shipper: Shipper, owner: int) -> Fact:
     if shipper.end is not None:
         return ended(shipper.end.outcome, shipper.end.error)
     words = f"The process that led this run (pid {owner}) ended without completing it."
-    return ended("failed", {"code": "OwnerLost", "message": words})
+    help = "End an interactive run with run.complete() or run.fail(), or use it in a `with` block."
+    return ended("failed", {"code": "OwnerLost", "message": words, "help": help})
 
 
 if __name__ == "__main__":

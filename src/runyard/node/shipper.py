@@ -51,6 +51,7 @@ class Shipper:
         self._last_beat = time.monotonic()
         self._nudge = threading.Event()
         self._uploads = _Uploads(outputs)
+        self._unread: dict[int, str] = {}  # why a source could not be read when it was last tried
         self.end: End | None = None  # of the run itself, when its owner has written one
 
     def tell(self, fact: Fact) -> None:
@@ -80,8 +81,8 @@ class Shipper:
         self._uploads.finish()
         while self._look():
             pass
-        for source in self._sources:
-            source.settle()
+        for number, source in enumerate(self._sources, 1):
+            self._read(number, source.settle)
         while not self._uploads.done(HEARTBEAT_EVERY):
             self._beat()
         self._uploads.check()
@@ -90,11 +91,13 @@ class Shipper:
         """What could not be delivered, as the protocol has it."""
         said = [*self._journals.warnings, *(text for source in self._sources for text in source.warnings)]
         said += self._outputs.warnings if self._outputs is not None else []
+        said += self._unread.values()
         return [{"source": "shipper", "message": text} for text in said]
 
     def _look(self) -> bool:
         told = self._send_facts()
-        moved = [self._journals.ship(), *[source.ship() for source in self._sources]]
+        ships = [self._journals.ship, *[source.ship for source in self._sources]]
+        moved = [self._read(number, ship) for number, ship in enumerate(ships)]
         for end in self._journals.take_ends():
             if end.run_id == self._courier.run_id:
                 self.end = end
@@ -102,6 +105,16 @@ class Shipper:
                 self._courier.fact(ended(end.outcome, end.error), end.run_id)
         self._beat()
         return told or any(moved)
+
+    def _read(self, source: int, read: Callable[[], bool | None]) -> bool:
+        """Read one source. What the script has done to its files must not keep the others from being delivered."""
+        try:
+            moved = bool(read())
+        except OSError as error:
+            self._unread[source] = f"Something of the run could not be read: {error}."
+            return False
+        self._unread.pop(source, None)
+        return moved
 
     def _send_facts(self) -> bool:
         told = False

@@ -9,7 +9,7 @@ from typing import Iterator, NamedTuple
 
 from runyard.contracts import names, pack
 from runyard.node.courier import Courier, Refused, wire_name
-from runyard.node.follow import regular_files
+from runyard.node.follow import open_regular, regular_files
 
 SETTLED_AFTER = 2.0
 NAMES_PER_REQUEST = 200
@@ -120,7 +120,7 @@ class Outputs:
 
     def _digest(self, relative: str) -> str | None:
         try:
-            with open(self._folder / relative, "rb") as file:
+            with open_regular(self._folder / relative) as file:
                 return pack.digest_of(file)[0]
         except FileNotFoundError:
             return None
@@ -140,7 +140,7 @@ def _pieces(path: Path, size: int) -> Iterator[bytes]:
     """Exactly `size` bytes of a file: that many were announced."""
     left = size
     try:
-        file = open(path, "rb")  # noqa: SIM115
+        file = open_regular(path)
     except OSError as error:
         raise FileChanged(str(error)) from error
     with file:

@@ -75,6 +75,9 @@ class Scheduler:
             under_way = runs.active(connection)
         for run in under_way:
             self._take_up(run)
+        for engine in self._engines.values():
+            for run_id in engine.left():
+                self._clear(engine, run_id)
         self._thread.start()
 
     def close(self) -> None:
@@ -287,6 +290,7 @@ class Scheduler:
             with self._store.database.read() as connection:
                 run = runs.get(connection, run_id)
             if run.status in names.TERMINAL:
+                self._clear(self._engines[run.target], run_id)
                 return
             self._rescues[run_id] = self._rescues.get(run_id, 0) + 1
             handle = None
@@ -307,6 +311,14 @@ class Scheduler:
         except (StoreError, EngineError) as error:
             if not self._closing:
                 log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
+
+    def _clear(self, engine: Engine, run_id: str) -> None:
+        """Remove what a node runner left that was killed after it had told how its run ended. An end that was only
+        guessed leaves the folder alone, and so does a run that is not in this database: nobody has its content yet."""
+        with self._store.database.read() as connection:
+            run = runs.look_up(connection, run_id)
+        if run is not None and run.status in names.TERMINAL and not states.is_guess(run.status, run.error):
+            engine.clear(run_id)
 
     def _look_for_silence(self) -> None:
         now = time.monotonic()

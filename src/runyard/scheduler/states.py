@@ -52,8 +52,7 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact) -> 
     child runs), so there is no node runner that could be asked to stop.
     """
     if status in states.TERMINAL:
-        was_a_guess = status == states.FAILED and (error or {}).get("code") in LOST_CODES
-        return _end(status, fact) if fact.kind == ENDED and was_a_guess else None
+        return _end(status, fact) if fact.kind == ENDED and is_guess(status, error) else None
     if fact.kind == ENDED:
         return _end(status, fact)
     if fact.kind == LOST:
@@ -81,6 +80,11 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact) -> 
     if fact.kind == HEARTBEAT and status == states.NOT_RESPONDING:
         return Change(states.RUNNING, "heard from the run again")
     return None
+
+
+def is_guess(status: str, error: dict[str, Any] | None) -> bool:
+    """Whether a run was given up because nothing was heard: the truth may still come."""
+    return status == states.FAILED and (error or {}).get("code") in LOST_CODES
 
 
 def _cancel(status: str, led: bool) -> Change | None:

@@ -133,7 +133,8 @@ class Experiment:
     def delete(workspace: Workspace, experiment_id: str) -> None:
         """Delete an experiment for good: its runs, their metrics and every file that nothing else uses."""
         freed = workspace.service.delete(f"/api/experiments/{quote(experiment_id)}", timeout=600.0)
-        print(f"Deleted experiment {experiment_id}: {freed['runs']} runs, {freed['bytes_freed']:,} bytes freed.")
+        runs = f"{freed['runs']} run{'' if freed['runs'] == 1 else 's'}"
+        print(f"Deleted experiment {experiment_id}: {runs}, {freed['bytes_freed']:,} bytes freed.")
 
     @property
     def workspace(self) -> Workspace:

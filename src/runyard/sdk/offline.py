@@ -21,8 +21,8 @@ class _OfflineRun:
     def id(self) -> str:
         return self._id
 
-    def log(self, name: str, value: object, description: str = "") -> None:
-        _say(f"scalar metric {name}", value)
+    def log(self, name: str, value: object, description: str = "", step: object = None) -> None:
+        _say(f"scalar metric {name}" + ("" if step is None else f" at step {step}"), value)
 
     def log_list(self, name: str, value: object, description: str = "") -> None:
         _say(f"list metric {name}", value)

@@ -40,7 +40,11 @@ class _SubmittedRun(Run):
     def fail(
         self, error_details: str | BaseException | None = None, error_code: str | None = None, _set_status: bool = True
     ) -> None:
-        """Nothing to do: the run fails when the script raises or exits with a code other than 0."""
+        """A run fails when its script raises or exits with a code other than 0, and not by this call."""
+        notice(
+            "run.fail() does nothing inside a submitted run. Let the script raise, or end it with sys.exit(1), for the "
+            "run to fail."
+        )
 
     def cancel(self) -> None:
         """A run cannot cancel itself from inside: end the script instead."""

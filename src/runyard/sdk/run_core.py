@@ -37,6 +37,7 @@ class RunCore:
         self._document = document
         self._voice = voice  # None: a handle from outside
         self._telemetry = voice
+        self._own_properties: dict[str, str] = {}  # as they went into the journal: the server keeps the first value
         self._journal: Journal | None = voice.journal(run_id) if voice is not None else None
 
     @property

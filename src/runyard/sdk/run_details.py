@@ -11,7 +11,7 @@ from runyard.sdk.documents import RunDocument
 NO_ERROR = "The run failed, and nothing was said about the cause."
 
 
-def details(document: RunDocument, server_url: str) -> dict[str, Any]:
+def details(document: RunDocument) -> dict[str, Any]:
     """SDK v1's keys; those without a value are left out, but submittedBy."""
     told: dict[str, Any] = {
         "runId": document["id"],
@@ -26,7 +26,7 @@ def details(document: RunDocument, server_url: str) -> dict[str, Any]:
         "inputDatasets": [],
         "outputDatasets": [],
         "runDefinition": document.get("definition") or None,
-        "logFiles": {name: file_url(server_url, document["id"], name) for name in document.get("logs", [])},
+        "logFiles": {name: file_url(document, name) for name in document.get("logs", [])},
     }
     kept = {key: value for key, value in told.items() if value is not None}
     kept["submittedBy"] = document["submitted_by"]
@@ -47,5 +47,7 @@ def error_text(document: RunDocument) -> str:
     return json.dumps(error, indent=4, ensure_ascii=False) if error else NO_ERROR
 
 
-def file_url(server_url: str, run_id: str, name: str) -> str:
-    return f"{server_url}/api/runs/{quote(run_id)}/files/{quote(name)}"
+def file_url(document: RunDocument, name: str) -> str:
+    """The address of a file; like that of the run's page, it opens without a token."""
+    page, _, key = document["web_url"].partition("?")
+    return f"{page}/files/{quote(name)}?{key}"

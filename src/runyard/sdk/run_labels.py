@@ -10,7 +10,7 @@ from runyard.sdk.run_core import RunCore
 
 
 def checked_labels(kind: str, labels: Mapping[str, object], none_allowed: bool) -> dict[str, str | None]:
-    """Labels as texts. Other values become texts, and that is said."""
+    """Labels (`kind`: "tags" or "properties") as texts. Other values become texts, and that is said."""
     if not isinstance(labels, Mapping):
         raise UserErrorException(f"The {kind} must be a dict, not a {type(labels).__name__}.")
     checked: dict[str, str | None] = {}
@@ -19,8 +19,9 @@ def checked_labels(kind: str, labels: Mapping[str, object], none_allowed: bool) 
             checked[str(key)] = None
             continue
         if not isinstance(value, str):
+            one = "tag" if kind == "tags" else "property"
             notice(
-                f"The {kind} {key!r} has a value of the type {type(value).__name__}; its text {str(value)!r} is kept."
+                f"The {one} {key!r} has a value of the type {type(value).__name__}; its text {str(value)!r} is kept."
             )
         checked[str(key)] = str(value)
     return checked
@@ -74,6 +75,11 @@ class RunLabels(RunCore):
         """Add properties. One that is set cannot be changed."""
         checked = checked_labels("properties", properties, none_allowed=False)
         if self._voice is not None:
-            self._open_journal().properties({key: str(value) for key, value in checked.items()})
+            texts = {key: str(value) for key, value in checked.items()}
+            for key, value in texts.items():
+                kept = self._own_properties.setdefault(key, value)
+                if kept != value:
+                    notice(f"The property {key!r} stays {kept!r}: properties cannot be changed. Use a tag instead.")
+            self._open_journal().properties(texts)
         else:
             self._document = self._service.patch(self._address(), {"add_properties": checked})

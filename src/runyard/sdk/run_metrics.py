@@ -60,7 +60,8 @@ class RunMetrics(RunCore):
         """Log a table as a dict of columns, each a list of values; all of one length."""
         name = metric_name(name)
         if not isinstance(value, Mapping):
-            raise AzureMLException(f"The table {name!r} must be a dict of columns, not a {type(value).__name__}.")
+            way = " Log value.to_dict('list')." if hasattr(value, "to_dict") else ""
+            raise AzureMLException(f"The table {name!r} must be a dict of columns, not a {type(value).__name__}.{way}")
         columns: dict[str, list[Scalar]] = {}
         for column, items in value.items():
             if isinstance(items, (str, bytes)) or not hasattr(items, "__iter__"):

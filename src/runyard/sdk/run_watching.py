@@ -61,7 +61,7 @@ class RunWatching(RunCore):
 
     def get_details(self) -> dict[str, Any]:
         """All about the run: status, times, error, definition, properties, addresses of the logs."""
-        return details(self._ask(), self._service.url)
+        return details(self._ask())
 
     def get_details_with_logs(self) -> dict[str, Any]:
         """The same, with each log's text in place of its address."""
@@ -102,7 +102,7 @@ class RunWatching(RunCore):
                 raise ActivityFailedException(error_details=error_text(document))
             if show_output:
                 print(f"\nError:\n{error_text(document)}\n")
-        return details(document, self._service.url)
+        return details(document)
 
     def _show(self) -> None:
         web_view = self._known()["web_url"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import numbers
 from typing import Any, Iterable, Union
 
@@ -36,8 +37,11 @@ def scalar(value: object) -> tuple[Scalar, bool]:
                 continue  # an array of several elements, or a tensor that is not to be had here
             if inner is not value and not isinstance(inner, (list, dict)):
                 return scalar(inner)
-    if isinstance(value, numbers.Real):
-        return float(value), True
+    if isinstance(value, (numbers.Real, decimal.Decimal)):
+        try:
+            return float(value), True
+        except (OverflowError, ValueError):
+            pass  # beyond what a float holds: its text is kept
     return readable(repr(value)), False
 
 

@@ -52,7 +52,7 @@ def ensure_server(home: Path, seconds: float = START_SECONDS) -> str:
 def find_server(home: Path, seconds: float = 2.0) -> homes.Running | None:
     """The server that runs for this home and answers within so many seconds; None when there is none."""
     running = homes.read_server(home)
-    if running is None or not _lives(running.pid):
+    if running is None or not _lives(running):
         return None
     return running if healthy(running.url, seconds) else None
 
@@ -61,7 +61,7 @@ def stop_server(home: Path, seconds: float = STOP_SECONDS) -> bool:
     """End the server of this home and wait until it is gone; False when none was running. Runs go on without it."""
     running = homes.read_server(home)
     start = processes.started(running.pid) if running is not None else None
-    if running is None or start is None or not _lives(running.pid) or not healthy(running.url, timeout=seconds):
+    if running is None or start is None or not _lives(running) or not healthy(running.url, timeout=seconds):
         return False
     with contextlib.suppress(ProcessLookupError):
         os.kill(running.pid, signal.SIGTERM)
@@ -77,7 +77,7 @@ def _start(home: Path, deadline: float) -> str:
 
     log = home / "server.log"
     environment = dict(os.environ, RUNYARD_HOME=str(home))
-    with log.open("ab") as output:
+    with open(log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
         began = output.tell()
         # The home is also the working folder: a module of the user's folder must not stand in for one of Python's.
         process = subprocess.Popen(
@@ -93,7 +93,7 @@ def _start(home: Path, deadline: float) -> str:
     pause = 0.01
     while True:
         running = homes.read_server(home)
-        if running is not None and _lives(running.pid) and healthy(running.url):
+        if running is not None and _lives(running) and healthy(running.url):
             return running.url
         code = process.poll()
         if code is not None:
@@ -142,12 +142,13 @@ def _starting(home: Path, deadline: float) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _lives(pid: int) -> bool:
-    child = _started_here.get(pid)
+def _lives(running: homes.Running) -> bool:
+    """Whether it is still that process: after a crash another may have its id, and a stranger its port."""
+    child = _started_here.get(running.pid)
     if child is not None and child.poll() is not None:
-        del _started_here[pid]
+        del _started_here[running.pid]
         return False
-    return processes.alive(pid)
+    return processes.alive(running.pid, running.started)
 
 
 def _wait_until_gone(pid: int, start: str, seconds: float) -> bool:

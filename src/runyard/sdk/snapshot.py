@@ -49,7 +49,7 @@ def take_snapshot(service: Service, folder: Path) -> str:
         for _ in range(ATTEMPTS):
             made = manifest.make([*tree.entries, *hashes.entries(tree)])
             try:
-                return _send(service, made.to_bytes(), hashes)
+                return _send(service, made.text, hashes)
             except _Changed as change:
                 hashes.changed(change.path)
                 root, tree = _walked(folder)

@@ -10,7 +10,7 @@ from runyard.contracts import names
 from runyard.sdk import config_file
 from runyard.sdk.client import quote
 from runyard.sdk.config_file import WorkspaceConfig
-from runyard.sdk.exceptions import UserErrorException, WorkspaceException
+from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.service import Service, find_service
 from runyard.sdk.workspace_absent import AbsentParts, absent
 
@@ -295,11 +295,4 @@ def _ensured(
         "exist_ok": exist_ok,
         **{key: value for key, value in more.items() if value is not None},
     }
-    try:
-        return cast("WorkspaceDocument", service.post("/api/workspaces", said, idempotent=exist_ok))
-    except WorkspaceException as refusal:
-        if exist_ok:
-            raise
-        raise WorkspaceException(
-            f"{refusal.message} Use Workspace.get to have it, or create(..., exist_ok=True).", inner_exception=refusal
-        ) from None
+    return cast("WorkspaceDocument", service.post("/api/workspaces", said, idempotent=exist_ok))

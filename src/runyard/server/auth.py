@@ -145,6 +145,6 @@ def _sign(secret: str, text: str) -> str:
 
 
 _WHERE = (
-    "Send `Authorization: Bearer <token>`. The user's token is in the file `token` of the server's home folder, "
-    "or what its operator chose."
+    "Set RUNYARD_TOKEN (over HTTP: send `Authorization: Bearer <token>`). The user's token is in the file `token` of "
+    "the server's home folder, or what its operator chose."
 )

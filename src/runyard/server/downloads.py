@@ -18,7 +18,7 @@ from runyard.store.objects import Objects
 
 PIECE = 1 << 18
 
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+_RANGE = re.compile(r"bytes=(\d{0,20})-(\d{0,20})", re.ASCII)
 
 
 def file_response(file: BinaryIO, size: int, name: str, asked: str | None) -> Response:

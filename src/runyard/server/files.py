@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, Header, Query, Request
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import Response, StreamingResponse
 
 from runyard.contracts import names, pack
@@ -21,12 +24,28 @@ from runyard.store import files, runs
 from runyard.store.errors import NotFound
 from runyard.store.files import FileEntry
 from runyard.store.objects import ObjectWriter, Stored
+from runyard.store.slices import slices
 from runyard.store.store import Store
 
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["files"])
 
 BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}
 """Said in /openapi.json of routes that take bytes as they are."""
+
+
+class FileName(Convertor[str]):
+    """The rest of an address, line feeds included: a script may name its files as it likes."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("file", FileName())
 
 
 class Links(BaseModel):
@@ -43,14 +62,14 @@ def find(run_id: ReachableRun, yard: Here, prefix: str = "") -> Response:
     return answer({"files": [answers.file(entry) for entry in entries]})
 
 
-@router.get("/files/{name:path}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
+@router.get("/files/{name:file}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
 def download(run_id: ReachableRun, name: str, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
     file, size = open_file(yard.store, run_id, name)
     return file_response(file, size, name, range)
 
 
-@router.put("/files/{name:path}", summary="Store a whole file", openapi_extra=BYTES)
+@router.put("/files/{name:file}", summary="Store a whole file", openapi_extra=BYTES)
 async def upload(
     run_id: ReachableRun,
     name: str,
@@ -71,19 +90,16 @@ async def upload(
 def link(run_id: ReachableRun, body: Links, yard: Here) -> Response:
     wanted = {names.check_file(name): digest for name, digest in body.files.items()}
     linked: dict[str, int] = {}
-    with yard.store.database.write() as connection:
-        runs.get(connection, run_id)
-        for name, digest in wanted.items():
-            size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
-            if size is not None:
-                files.put(connection, run_id, name, Stored(digest, size))
-                linked[name] = size
+    _must_exist(yard, run_id)
+    for some in slices(list(wanted.items())):  # a transaction for each: others that write have their turn in between
+        with yard.store.database.write() as connection:
+            linked.update(_link(yard, connection, run_id, some))
     for name, size in linked.items():
         yard.live.file(run_id, name, size)
     return answer({"missing": [name for name in wanted if name not in linked]})
 
 
-@router.post("/appends/{name:path}", summary="Append to a file that grows", openapi_extra=BYTES)
+@router.post("/appends/{name:file}", summary="Append to a file that grows", openapi_extra=BYTES)
 async def append(
     run_id: ReachableRun,
     name: str,
@@ -143,6 +159,17 @@ def _keep(yard: Yard, run_id: str, name: str, writer: ObjectWriter, digest: str 
     except BaseException:
         writer.abort()
         raise
+
+
+def _link(
+    yard: Yard, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, int]]:
+    """Name what is there; yields the names and sizes of it."""
+    for name, digest in wanted:
+        size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
+        if size is not None:
+            files.put(connection, run_id, name, Stored(digest, size))
+            yield name, size
 
 
 def _append(yard: Yard, run_id: str, name: str, offset: int, piece: bytes, restart: bool) -> int:

@@ -60,7 +60,7 @@ def show(run_id: str, key: Key, yard: Here) -> Response:
     return HTMLResponse(html, headers={**PRIVATE, "Content-Security-Policy": run_page.POLICY, **run_page.refresh(run)})
 
 
-@router.get("/files/{name:path}", summary="A file that the page links to", response_class=StreamingResponse)
+@router.get("/files/{name:file}", summary="A file that the page links to", response_class=StreamingResponse)
 def download(run_id: str, name: str, key: Key, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
     file, size = open_file(yard.store, run_id, name)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from runyard import __version__
 from runyard.contracts import home as homes
+from runyard.sdk import processes
 from runyard.server import settings as settings_
 from runyard.server import sockets
 from runyard.server.home_lock import HomeLock, Taken
@@ -77,7 +78,8 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     from runyard.store.errors import DiskFull, StoreError
 
     def started() -> None:
-        said = {"url": settings.url, "pid": os.getpid(), "version": __version__}
+        pid = os.getpid()
+        said = {"url": settings.url, "pid": pid, "version": __version__, "started": processes.started(pid)}
         homes.write_private(homes.server_file(settings.home), json.dumps(said))
         log.info("runyard %s serves %s at %s", __version__, settings.home, settings.url)
 

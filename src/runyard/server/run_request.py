@@ -32,7 +32,7 @@ class LaunchRequest(BaseModel):
     arguments: list[str] = []
     interpreter: str = "python"
     environment_variables: dict[str, str] = {}
-    max_run_duration_seconds: int | None = Field(None, gt=0)
+    max_run_duration_seconds: int | None = Field(None, gt=0, lt=2**31)
     output_collection: bool = True
     directories_to_watch: list[str] = ["logs"]
 
@@ -135,8 +135,8 @@ def create(connection: Connection, request: RunRequest) -> Run:
 def new_id(kind: str, experiment: str) -> str:
     """Submitted runs are named after their experiment, the others have a UUID, as in SDK v1."""
     if kind == SCRIPT:
-        # An experiment's name may be as long as a run's id; what makes the id unique comes after it.
-        return f"{experiment[:230]}_{int(time.time())}_{secrets.token_hex(4)}"
+        # An experiment's name may be longer than a run's id; what makes the id unique comes after it.
+        return f"{experiment[:175]}_{int(time.time())}_{secrets.token_hex(4)}"
     return str(uuid.uuid4())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
@@ -137,7 +138,7 @@ def report(run_id: ReachableRun, body: FactReport, yard: Here) -> Response:
         kind=body.fact,
         reason=body.reason,
         outcome=body.outcome,
-        error=body.error,
+        error=_in_form(body.error),
         warnings=body.warnings,
         stopped=body.stopped,
         timed_out=body.timed_out,
@@ -161,6 +162,24 @@ def delete(run_id: str, yard: Here) -> Response:
     return answer(answers.freed(freed))
 
 
+def _in_form(error: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    """An error in the form of docs/protocol.md. Its reporter sends it until it is taken, so what has another form is
+    left out or written as text, and never refused."""
+    if error is None:
+        return None
+    for name in ("code", "message", "help"):
+        if error.get(name) is not None and not isinstance(error[name], str):
+            error[name] = json.dumps(error[name])
+    for name in ("exception", "exit"):
+        if not isinstance(error.get(name), dict):
+            error.pop(name, None)
+    exception = error.get("exception")
+    if isinstance(exception, dict) and "frames" in exception:
+        frames = exception["frames"]
+        exception["frames"] = [each for each in frames if isinstance(each, dict)] if isinstance(frames, list) else []
+    return error
+
+
 def _not_in_future(at: datetime | None) -> datetime | None:
-    """A node whose clock is ahead must not make a run end after now."""
-    return None if at is None else min(at, datetime.now(timezone.utc))
+    """A node whose clock is ahead must not make a run end after now; one that says the year 1 has no clock."""
+    return None if at is None or at.year < 1970 else min(at, datetime.now(timezone.utc))

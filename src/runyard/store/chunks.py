@@ -12,6 +12,7 @@ floats and steps are whole numbers of 8 bytes each; `NO_STEP` stands for none.
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -73,6 +74,8 @@ def pack(values: list[Any], times: list[Any], steps: list[Any]) -> Chunk:
     if dict in kinds:
         for value in values:
             _plain(value)
+    if math.inf in values or -math.inf in values:  # 1e999, which JSON can say but not give back
+        raise ValueError("an infinite value is written {'f': 'inf'} or {'f': '-inf'}")
     encoding = NUMBERS if kinds <= {int, float, dict} else ANY
     return Chunk(len(values), encoding, _times(times), _steps(steps), exact.dumps(values))
 
@@ -84,7 +87,8 @@ def pack_rows(pieces: list[dict[str, list[Any]]], count: int, times: list[Any]) 
             if not set(map(type, column)) <= _SCALARS:
                 raise TypeError("a cell is a number, a string, a bool or null")
             for value in column:
-                _plain(value)
+                if _plain(value) is value and value in (math.inf, -math.inf):
+                    raise ValueError("an infinite cell is written {'f': 'inf'} or {'f': '-inf'}")
     return Chunk(count, ROWS, _times(times), None, exact.dumps(pieces))
 
 
@@ -149,6 +153,8 @@ def _plain(value: Any) -> Any:
 def _times(times: list[Any]) -> bytes:
     if not set(map(type, times)) <= {int, float}:
         raise TypeError("a time is a number of seconds")
+    if math.inf in times or -math.inf in times:
+        raise ValueError("a time is a finite number of seconds")
     return _bytes(array("d", times))
 
 

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +208,11 @@ def _engine(url: URL) -> Engine:
                 "The driver for PostgreSQL is not installed.",
                 "Install it with `pip install 'runyard[postgres]'`.",
             ) from error
-    Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+    path = Path(str(url.database)).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Made here so that others cannot read it, whatever the umask; why a file cannot be used is for SQLite to say.
+    with suppress(OSError):
+        path.touch(mode=0o600, exist_ok=False)
     engine = create_engine(url, pool_size=10, max_overflow=40)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

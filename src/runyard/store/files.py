@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from runyard.contracts import names, pack
 from runyard.store import beside, runs
@@ -14,6 +14,10 @@ from runyard.store.errors import NotFound, Refused
 from runyard.store.objects import Stored
 from runyard.store.store import Store
 from runyard.store.tables import files, fingerprint
+
+# Building a statement costs more than running it: those that every file needs are built once.
+_BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
+_INSERT = insert(files)
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def put(connection: Connection, run_id: str, name: str, stored: Stored) -> FileE
     now = datetime.now(timezone.utc)
     values = {"size": stored.size, "digest": stored.digest, "updated_at": now}
     if before is None:
-        connection.execute(insert(files).values(run=run, name_hash=fingerprint(name), name=name, **values))
+        connection.execute(_INSERT, {"run": run, "name_hash": fingerprint(name), "name": name, **values})
     else:
         connection.execute(update(files).where(files.c.serial == before.serial).values(**values))
     effects = beside.effects(connection)
@@ -158,7 +162,7 @@ def _checked(name: str) -> str:
 
 
 def _row(connection: Connection, run: int, name: str) -> Row[Any] | None:
-    return connection.execute(select(files).where(files.c.run == run, files.c.name_hash == fingerprint(name))).first()
+    return connection.execute(_BY_NAME, {"of": run, "called": fingerprint(name)}).first()
 
 
 def _growing_key(connection: Connection, run_id: str, name: str) -> int | None:

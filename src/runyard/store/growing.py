@@ -35,7 +35,7 @@ class Growing:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._locks = [threading.Lock() for _ in range(STRIPES)]
         self._seals = [threading.Lock() for _ in range(STRIPES)]
 

@@ -51,19 +51,25 @@ class Objects:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._root = str(folder)
         self._fresh: dict[str, list[float]] = {}  # when each of those who brought it in did so
         self._lock = threading.Lock()
         self.incoming = folder / "incoming"
-        self.incoming.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.incoming.mkdir(exist_ok=True)
 
     def path(self, digest: str) -> Path:
+        return Path(self._where(digest))
+
+    def _where(self, digest: str) -> str:
+        # A plain string: a snapshot asks for thousands of objects, and a Path costs more than the look itself.
         if not pack.is_digest(digest):
             raise Refused("bad_request", f"{digest!r} is not a SHA-256.", "Send 64 hexadecimal digits in lower case.")
-        return self.folder / digest[:2] / digest[2:]
+        return f"{self._root}/{digest[:2]}/{digest[2:]}"
 
     def size(self, digest: str) -> int | None:
         try:
-            return self.path(digest).stat().st_size
+            return os.stat(self._where(digest)).st_size
         except FileNotFoundError:
             return None
 

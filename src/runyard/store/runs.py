@@ -156,10 +156,15 @@ def create(connection: Connection, new: NewRun) -> Run:
 
 
 def get(connection: Connection, run_id: str) -> Run:
-    row = connection.execute(_BY_ID, {"id": run_id}).first()
-    if row is None:
+    run = look_up(connection, run_id)
+    if run is None:
         raise run_not_found(run_id)
-    return _with_labels(connection, [row])[0]
+    return run
+
+
+def look_up(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(_BY_ID, {"id": run_id}).first()
+    return None if row is None else _with_labels(connection, [row])[0]
 
 
 def serial_of(connection: Connection, run_id: str) -> int:

@@ -32,7 +32,7 @@ def create(connection: Connection, manifest: Manifest) -> None:
         insert(snapshots)
         .values(
             id=id,
-            manifest=zlib.compress(manifest.to_bytes(), 1),
+            manifest=zlib.compress(manifest.text, 1),
             size=manifest.size,
             created_at=datetime.now(timezone.utc),
         )
