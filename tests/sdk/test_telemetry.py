@@ -64,6 +64,30 @@ def test_a_server_that_is_away_stops_nobody(own_home: Path) -> None:
     assert run.get_file_names() == ["a.txt"]
 
 
+def test_what_another_process_wrote_is_waited_for(own_home: Path) -> None:
+    run = Experiment(Workspace.from_config(), "exp").start_logging(snapshot_directory=None, outputs=False)
+    kill_shippers()
+    assert run._voice is not None
+    started_by_this_one = Telemetry(run._voice.folder)
+    started_by_this_one.journal(run.id).tags({"who": "a process that was forked"})
+    assert not run._deliver(0.2)
+    with started_by_this_one.journal(run.id).files[0].open("ab") as torn:
+        torn.write(b'["v","half')
+    telemetry.adopt(own_home)
+    assert run._deliver()
+    assert run.get_tags() == {"who": "a process that was forked"}
+    run.complete()
+
+
+def test_reading_starts_a_server_that_died(own_home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = Experiment(Workspace.from_config(), "exp").start_logging(snapshot_directory=None, outputs=False)
+    assert stop_server(own_home)
+    run.log("n", 1)
+    assert run.get_metrics() == {"n": 1}
+    assert "not yet confirmed" not in caplog.text
+    run.complete()
+
+
 def test_waiting_survives_the_death_of_the_server(own_home: Path) -> None:
     from runyard.sdk.script_run_config import ScriptRunConfig
 

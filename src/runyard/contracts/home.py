@@ -21,7 +21,6 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 DEFAULT_PORT = 7420
 
@@ -38,14 +37,14 @@ class Running:
     url: str
     pid: int
     version: str
-    started: Optional[str] = None  # when the process was started (`runyard.sdk.processes`): ids are used again
+    started: str | None = None  # when the process was started (`runyard.sdk.processes`): ids are used again
 
 
 def server_file(folder: Path) -> Path:
     return folder / "server.json"
 
 
-def read_server(folder: Path) -> Optional[Running]:
+def read_server(folder: Path) -> Running | None:
     try:
         said = json.loads(server_file(folder).read_text("utf-8"))
         started = said.get("started")
@@ -54,7 +53,7 @@ def read_server(folder: Path) -> Optional[Running]:
         return None
 
 
-def read_token(folder: Path) -> Optional[str]:
+def read_token(folder: Path) -> str | None:
     try:
         return (folder / "token").read_text("utf-8").strip() or None
     except OSError:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Tuple
+from typing import Any
 
 VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
@@ -39,7 +39,7 @@ def encode_float(value: float) -> str:
     """The JSON text of a float, NaN and the infinities included."""
     if math.isfinite(value):
         return float.__repr__(value)
-    return '{"f":"%s"}' % float.__repr__(value)
+    return f'{{"f":"{float.__repr__(value)}"}}'
 
 
 def pack_value(value: Any) -> Any:
@@ -67,10 +67,10 @@ def file_name(run_id: str, writer: str) -> str:
     return f"{run_id}@{writer}.jsonl"
 
 
-def parse_file_name(name: str) -> Tuple[str, str]:
+def parse_file_name(name: str) -> tuple[str, str]:
     """The run id and the writer of a journal file; ValueError when it is none."""
-    stem, dot, suffix = name.rpartition(".")
-    run_id, at, writer = stem.rpartition("@")
+    stem, _dot, suffix = name.rpartition(".")
+    run_id, _at, writer = stem.rpartition("@")
     if suffix != "jsonl" or not run_id or not writer:
         raise ValueError(f"{name!r} is not a journal")
     return run_id, writer

@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, List, Tuple
+from typing import Iterable
 
 from runyard.contracts import names, pack
 
@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Manifest:
-    entries: Tuple[Entry, ...]
+    entries: tuple[Entry, ...]
 
     @property
     def id(self) -> str:
@@ -59,7 +59,7 @@ def make(entries: Iterable[Entry]) -> Manifest:
 
 def parse(text: bytes) -> Manifest:
     """Read a manifest that somebody else wrote, and refuse paths that lead out of the folder."""
-    entries: List[Entry] = []
+    entries: list[Entry] = []
     try:
         for number, row in enumerate(text.splitlines(), 1):
             path, kind, digest, size, executable, target = json.loads(row)

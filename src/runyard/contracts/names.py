@@ -42,6 +42,6 @@ def check_file(name: object) -> str:
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
     if name.startswith(("/", "\\")) or ".." in parts or not parts:
         raise BadName(
-            f"{name!r} is no name for a file of a run: it must be a relative path without '..', such as 'outputs/model.pt'."
+            f"{name!r} is no name for a file of a run: use a relative path without '..', such as 'outputs/model.pt'."
         )
     return "/".join(parts)

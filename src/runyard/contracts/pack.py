@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import BinaryIO, Iterator, Tuple
+from typing import BinaryIO, Iterator
 
 CHUNK = 1 << 20
 
@@ -22,7 +22,7 @@ def header(digest: str, size: int) -> bytes:
     return b"%s %d\n" % (digest.encode("ascii"), size)
 
 
-def parse_header(text: bytes) -> Tuple[str, int]:
+def parse_header(text: bytes) -> tuple[str, int]:
     digest, _, size = text.strip().partition(b" ")
     if not is_digest(digest.decode("ascii", "replace")) or not size.isdigit():
         raise BadPack("expected '<sha256> <size>' before an object's bytes")
@@ -33,7 +33,7 @@ def is_digest(text: object) -> bool:
     return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
 
 
-def digest_of(stream: BinaryIO) -> Tuple[str, int]:
+def digest_of(stream: BinaryIO) -> tuple[str, int]:
     """The SHA-256 and the length of what is left in a stream."""
     seen, size = hashlib.sha256(), 0
     while True:
@@ -44,7 +44,7 @@ def digest_of(stream: BinaryIO) -> Tuple[str, int]:
         size += len(chunk)
 
 
-def read(stream: BinaryIO) -> Iterator[Tuple[str, int, Iterator[bytes]]]:
+def read(stream: BinaryIO) -> Iterator[tuple[str, int, Iterator[bytes]]]:
     """Walk a pack: (digest, size, chunks). The chunks of one object must be used up before the next is asked for."""
     while True:
         first = stream.readline(100)

@@ -16,24 +16,24 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Launch:
     """What to start. Exactly one of `script` and `command` is set."""
 
-    script: Optional[str] = None
-    command: Optional[str] = None
-    arguments: List[str] = field(default_factory=list)
+    script: str | None = None
+    command: str | None = None
+    arguments: list[str] = field(default_factory=list)
     interpreter: str = "python"
-    environment_variables: Dict[str, str] = field(default_factory=dict)
-    max_run_duration_seconds: Optional[int] = None
+    environment_variables: dict[str, str] = field(default_factory=dict)
+    max_run_duration_seconds: int | None = None
     output_collection: bool = True
-    directories_to_watch: List[str] = field(default_factory=lambda: ["logs"])
+    directories_to_watch: list[str] = field(default_factory=lambda: ["logs"])
 
     @staticmethod
-    def from_dict(said: Dict[str, Any]) -> Launch:
+    def from_dict(said: dict[str, Any]) -> Launch:
         return Launch(**{name: said[name] for name in Launch.__dataclass_fields__ if name in said})
 
 
@@ -50,9 +50,9 @@ class Plan:
     token: str
     server_url: str
     launch: Launch
-    snapshot_id: Optional[str] = None
-    server_file: Optional[str] = None  # re-read when the server has moved; only where the disk is shared
-    objects: Optional[str] = None  # the object store's folder, where the disk is shared: no need to fetch
+    snapshot_id: str | None = None
+    server_file: str | None = None  # re-read when the server has moved; only where the disk is shared
+    objects: str | None = None  # the object store's folder, where the disk is shared: no need to fetch
     sdk: str = ""  # the folder to put first on PYTHONPATH
     grace_seconds: float = 10.0  # between SIGTERM and SIGKILL
 

@@ -68,6 +68,7 @@ class Scheduler:
         self._closing = False
         self._contacts: dict[str, float] = {}
         self._rescues: dict[str, int] = {}
+        self._untold: dict[str, str] = {}  # node runners that went while the database did not answer, and how
         self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
     def start(self) -> None:
@@ -197,6 +198,9 @@ class Scheduler:
                 for target, queue in self._queues.items():
                     self._start_all(target, queue)
                 self._look_for_silence()
+                for run_id, how in list(self._untold.items()):
+                    del self._untold[run_id]
+                    self._gone(run_id, how)
             except StoreError as error:
                 # The queue is untouched: the next round tries again, once there is space or the database answers.
                 log.error("the scheduler could not go on: %s %s", error.title, error.help)
@@ -309,8 +313,11 @@ class Scheduler:
             with self._store.database.write() as connection:
                 runs.set_handle(connection, run_id, handle)
         except (StoreError, EngineError) as error:
-            if not self._closing:
-                log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
+            if self._closing:
+                return
+            log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
+            if isinstance(error, StoreError) and error.code != "run_not_found":
+                self._untold[run_id] = how
 
     def _clear(self, engine: Engine, run_id: str) -> None:
         """Remove what a node runner left that was killed after it had told how its run ended. An end that was only

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runyard.sdk.service import Service
     from runyard.sdk.telemetry import Telemetry
 
+QUICK_FLUSH_SECONDS = 1.0
 READ_FLUSH_SECONDS = 60.0
 
 
@@ -65,10 +66,13 @@ class RunCore:
         return self._journal
 
     def _deliver(self, seconds: float = READ_FLUSH_SECONDS) -> bool:
-        """Wait until the server has all that this process wrote of the run."""
+        """Wait until the server has what was written of the run so far, by this process and those it started."""
         return self._telemetry is None or self._telemetry.flush(self._run_id, seconds)
 
     def _deliver_before_reading(self) -> None:
+        if self._deliver(QUICK_FLUSH_SECONDS):
+            return
+        self._ask()  # a server of this machine that died is started by whoever asks it, and by no shipper
         if not self._deliver():
             notice(
                 f"The server has not yet confirmed all that run {self._run_id} logged; what is read now may lack the "

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 USER_LOG = "logs/user_log.txt"
 LOGS = "logs"
+TAIL = 1 << 16
 
 _shippers: list[subprocess.Popen[bytes]] = []
 """Kept so that those that have ended can be fetched, and do not stay behind as zombies."""
@@ -71,18 +72,32 @@ class Telemetry:
             shutil.copyfileobj(content, file, 1 << 20)
 
     def flush(self, run_id: str, seconds: float) -> bool:
-        """Wait until the server has confirmed all that this process wrote for the run; whether it has."""
+        """Wait until the server has confirmed what has been written for the run so far; whether it has.
+
+        Processes that this one started write into the same folder, and what they wrote counts too.
+        """
         journal = self._journals.get(run_id)
-        if journal is None:
-            return True
         deadline = time.monotonic() + seconds
         pause = 0.002
-        while not (journal.settle() and all(_confirmed(file) for file in journal.files)):
+        written: list[tuple[Path, int]] | None = None
+        while True:
+            if journal is None or journal.settle():
+                written = self._written(run_id) if written is None else written
+                written = [(file, size) for file, size in written if not _confirmed(file, size)]
+                if not written:
+                    return True
             if time.monotonic() > deadline:
                 return False
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
-        return True
+
+    def _written(self, run_id: str) -> list[tuple[Path, int]]:
+        """The journals of a run, of whichever process, and how long they are now."""
+        folder = self.folder / "journal"
+        with contextlib.suppress(FileNotFoundError):
+            names = [name for name in os.listdir(folder) if name.startswith(f"{run_id}@") and name.endswith(".jsonl")]
+            return [(folder / name, _whole_lines(folder / name)) for name in names]
+        return []
 
     @contextlib.contextmanager
     def _spooled(self, run_id: str, name: str) -> Iterator[BinaryIO]:
@@ -188,13 +203,20 @@ def _has_shipper(folder: Path) -> bool:
     return False
 
 
-def _confirmed(journal: Path) -> bool:
-    """Whether the server has all that is in the file."""
+def _whole_lines(journal: Path) -> int:
+    """How many bytes of the file are whole lines: a process that was killed may have left half of one."""
     try:
-        size = journal.stat().st_size
+        with journal.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            start = file.seek(max(0, size - TAIL))
+            return start + file.read(size - start).rfind(b"\n") + 1
     except FileNotFoundError:
-        return True  # delivered, and cleared away
+        return 0  # delivered, and cleared away
+
+
+def _confirmed(journal: Path, size: int) -> bool:
+    """Whether the server has that many bytes of the file."""
     try:
         return int(journal.with_suffix(".ack").read_text("ascii") or 0) >= size
     except (FileNotFoundError, ValueError):
-        return False
+        return size == 0 or not journal.exists()
