@@ -19,6 +19,7 @@ from azureml.exceptions import (
     UserErrorException,
 )
 from runyard.sdk import client
+from runyard.sdk.server_process import stop_server
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -209,7 +210,4 @@ def test_a_full_disk_fails_no_training_and_loses_no_metric(
     run.upload_file("small.txt", __file__)
     assert "small.txt" in run.get_file_names()
     assert "big.bin" not in run.get_file_names()
-
-    from runyard.sdk.server_process import stop_server
-
     stop_server(home)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import psutil
 import pytest
 
 from azureml.core import Run
+from runyard.sdk.server_process import stop_server
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -134,9 +137,6 @@ def test_server_and_node_runner_killed_together(yard: Yard, tmp_path: Path) -> N
 
 
 def test_an_interactive_process_killed_by_sigkill(yard: Yard) -> None:
-    import subprocess
-    import sys
-
     script = """
 import os, signal
 from azureml.core import Workspace, Experiment
@@ -180,3 +180,19 @@ def test_no_process_outlives_its_run(yard: Yard, tmp_path: Path, victim: str) ->
     assert run.get_status() == ("Canceled" if victim == "server" else "Failed")
     left = [p for p in yard.processes() if p.name() == "sleep" or "train.py" in p.cmdline()]
     assert not [p for p in left if p.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_the_same_story_on_postgresql(
+    yard: Yard, postgresql_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNYARD_DATABASE_URL", postgresql_url)
+    tell = tmp_path / "end"
+    run = yard.submit(STEPS_UNTIL_TOLD, tell)
+    yard.wait((tmp_path / "end.begun").exists, "the script to begin")
+    yard.kill_server()
+    assert yard.workspace.get_run(run.id).get_status() in ("Preparing", "Running")
+    tell.touch()
+    run.wait_for_completion()
+    assert_whole(run)
+    assert not (yard.home / "runyard.db").exists()
+    stop_server(yard.home)  # before its database goes

@@ -121,3 +121,15 @@ def test_a_file_that_cannot_be_spooled_leaves_nothing_behind(tmp_path: Path) -> 
         folder.keep_file("run", "a", tmp_path / uuid.uuid4().hex)
     assert list((tmp_path / "spool").iterdir()) == []
     assert not (tmp_path / "journal").exists()
+
+
+def test_a_shipper_that_was_killed_is_replaced_by_whoever_waits_for_it(own_home: Path) -> None:
+    run = Experiment(Workspace.from_config(), "exp").start_logging(snapshot_directory=None, outputs=False)
+    run.log("n", 1)
+    kill_shippers()
+    assert run.get_metrics() == {"n": 1}
+    kill_shippers()
+    run.log("m", 2)
+    run.complete()
+    assert run.get_status() == "Completed"
+    assert run.get_metrics() == {"n": 1, "m": 2}

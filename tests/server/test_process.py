@@ -248,3 +248,17 @@ def test_nothing_in_a_home_is_open_to_others_whatever_the_umask(start: Start, ho
     assert [line[:10] for line in log.splitlines()] == ["drwx------"] * 2, "the run's folder, and that of all runs"
     open_to_others = [path.name for path in home.iterdir() if mode(path) & 0o077]
     assert not open_to_others
+
+
+def test_what_a_killed_node_runner_left_is_cleared_away_once_all_was_delivered(start: Start, home: Path) -> None:
+    process = start()
+    client = process.ready()
+    delivered, guessed = client.make_run(), client.make_run()
+    client.end(delivered)
+    client.end(guessed, "failed", error={"code": "NodeRunnerLost", "message": "nothing was heard"})
+    folders = {name: home / "runs" / name for name in (delivered["id"], guessed["id"], "of-another-database")}
+    for folder in folders.values():
+        (folder / "work").mkdir(parents=True)
+    process.end(signal.SIGKILL)
+    start().ready()
+    assert [name for name, folder in folders.items() if folder.exists()] == [guessed["id"], "of-another-database"]

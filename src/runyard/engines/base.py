@@ -13,7 +13,7 @@ from typing import Any
 from runyard.contracts.plan import Plan
 
 Handle = dict[str, Any]
-"""What an engine needs to find the node runners of a run again after a restart of the server. JSON; opaque to others."""
+"""What an engine needs to find a run's node runners again after the server was restarted. JSON; opaque to others."""
 
 Gone = Callable[[str, str], None]
 """Called once with (run id, how it ended in words) when no node runner of a run is alive any more."""

@@ -72,6 +72,8 @@ class RunCore:
     def _deliver_before_reading(self) -> None:
         if self._deliver(QUICK_FLUSH_SECONDS):
             return
+        if self._telemetry is not None:
+            self._telemetry.ensure_shipper()
         self._ask()  # a server of this machine that died is started by whoever asks it, and by no shipper
         if not self._deliver():
             notice(

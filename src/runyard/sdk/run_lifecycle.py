@@ -96,6 +96,7 @@ class RunLifecycle(RunCore):
 
             keep_folder(self._voice, self._run_id, "outputs", self._outputs)
         self._open_journal().end(outcome, error)
+        self._voice.ensure_shipper()
         self._wait_for_end()
         # The shipper is done. Whatever is still to be said of the run is said from outside.
         self._voice = self._telemetry = self._journal = None

@@ -99,6 +99,11 @@ class Telemetry:
             return [(folder / name, _whole_lines(folder / name)) for name in names]
         return []
 
+    def ensure_shipper(self) -> None:
+        """Start another shipper if that of the folder was killed: what it has not delivered lies on the disk."""
+        if (self.folder / "ship.json").exists() and not _has_shipper(self.folder):
+            start_shipper(self.folder)
+
     @contextlib.contextmanager
     def _spooled(self, run_id: str, name: str) -> Iterator[BinaryIO]:
         spool = self.folder / "spool"
