@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,6 +104,18 @@ def test_a_process_id_that_was_given_to_somebody_else(
     order(run, os.getpid(), owner_started="1")
     assert ship().wait(60) == 0
     assert run.get()["error"]["code"] == "OwnerLost"
+
+
+def test_one_that_does_not_lead_ends_when_its_folder_is_removed(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+) -> None:
+    order(run, owner.pid, lead=False)
+    shipper = ship()
+    write(telemetry, run.id, loss(1))
+    until(lambda: run.metric("loss") == [1], "the journal is shipped")
+    shutil.rmtree(telemetry)
+    assert shipper.wait(60) == 0
+    assert owner.poll() is None
 
 
 def test_one_that_does_not_lead_leaves_the_state_alone(

@@ -72,7 +72,8 @@ def ship(folder: Path, order: Mapping[str, Any], resume: bool = False) -> int:
     owner = _Owner(int(order["owner_pid"]), order.get("owner_started"))
 
     def over() -> bool:
-        return shipper.end is not None or owner.gone()
+        # A handle from outside lives as long as its owner, but no longer than its folder.
+        return shipper.end is not None or owner.gone() or not (lead or folder.exists())
 
     try:
         shipper.follow(until=over)
