@@ -10,7 +10,7 @@ from runyard.server.auth import run_token, same, view_key
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
 
-OPEN = {"/health", "/ready"}
+OPEN = {"/", "/health", "/ready"}
 UPLOADS = {("POST", "/api/objects"), ("PUT", "/api/snapshots/{id}")}
 """Every run may add content; the answers say only what is missing."""
 

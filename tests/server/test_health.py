@@ -64,3 +64,10 @@ def test_invented_methods_are_counted_as_one(client: Client) -> None:
     text = client.get("/metrics").body.decode()
     assert "INVENTED" not in text
     assert 'method="other"' in text
+
+
+def test_a_browser_that_comes_to_the_address_is_told_what_this_is(client: Client) -> None:
+    answer = replace(client, token=None).get("/")
+    assert answer.status == 200
+    assert b"runyard ls" in answer.body
+    assert "default-src 'none'" in answer.headers["content-security-policy"]

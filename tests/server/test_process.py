@@ -98,6 +98,9 @@ def test_other_machines_are_let_in_only_with_a_token_of_the_operators_own(
     code, said = start("--host", host).wait()
     assert code == 5
     assert "RUNYARD_TOKEN" in said
+    code, said = start("--host", host, RUNYARD_TOKEN="1234").wait()
+    assert code == 5
+    assert "token_urlsafe" in said
     assert list(home.iterdir()) == []
     if host == "::" and not socket.has_ipv6:
         return
@@ -110,10 +113,10 @@ def test_other_machines_are_let_in_only_with_a_token_of_the_operators_own(
 
 
 def test_an_address_that_is_not_of_this_machine_is_refused(start: Start) -> None:
-    code, said = start("--host", "192.0.2.1", RUNYARD_TOKEN="t").wait()
+    code, said = start("--host", "192.0.2.1", RUNYARD_TOKEN="a-token-of-my-own").wait()
     assert code == 4
     assert "192.0.2.1" in said
-    code, said = start("--host", "no-such-host.invalid", RUNYARD_TOKEN="t").wait()
+    code, said = start("--host", "no-such-host.invalid", RUNYARD_TOKEN="a-token-of-my-own").wait()
     assert code == 4
     assert "no-such-host.invalid" in said
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from fastapi import APIRouter
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from runyard import __version__
 from runyard.contracts import OLDEST_PROTOCOL, PROTOCOL
+from runyard.server import run_page
 from runyard.server.answers import answer, timestamp
 from runyard.server.auth import User
 from runyard.server.problems import Problem
@@ -17,6 +18,11 @@ from runyard.store import runs
 from runyard.store.errors import StoreError
 
 router = APIRouter(tags=["server"])
+
+
+@router.get("/", summary="What a browser sees that comes here; open to all", response_class=HTMLResponse)
+async def front() -> Response:
+    return HTMLResponse(run_page.front(), headers={"Content-Security-Policy": run_page.POLICY})
 
 
 @router.get("/health", summary="Whether the server is alive; open to all")

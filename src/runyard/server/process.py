@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 USAGE, RUNS_ALREADY, NO_SOCKET, NO_TOKEN, NO_DATABASE, NO_HOME = 2, 3, 4, 5, 6, 7
 
+SHORTEST_TOKEN = 16
+"""Characters of a token that other machines may try to guess."""
+
 log = logging.getLogger("runyard.server")
 
 
@@ -106,7 +109,16 @@ def _read(arguments: Sequence[str]) -> Settings:
 
 
 def _refuse_open_door(settings: Settings) -> None:
-    if not settings.token and not settings_.is_loopback(settings.host):
+    if settings_.is_loopback(settings.host):
+        return
+    if 0 < len(settings.token) < SHORTEST_TOKEN:
+        raise CannotStart(
+            NO_TOKEN,
+            f"The token has {len(settings.token)} characters, too few for a server that other machines reach: use at "
+            f"least {SHORTEST_TOKEN} random ones, such as those of "
+            "`python -c 'import secrets; print(secrets.token_urlsafe(32))'`.",
+        )
+    if not settings.token:
         raise CannotStart(
             NO_TOKEN,
             f"Listening on {settings.host} lets other machines in, so it needs a token of your own: whoever has it can "

@@ -1,4 +1,4 @@
-"""The HTML of one run's page: no script, nothing from elsewhere, every text escaped."""
+"""The HTML of one run's page, and of the server's front: no script, nothing from elsewhere, every text escaped."""
 
 from __future__ import annotations
 
@@ -78,10 +78,25 @@ def render(shown: Shown, log: str | None, tail: str) -> str:
         _section("Tags", _table([], ((escape(key), escape(value or "")) for key, value in sorted(run.tags.items())))),
         _section("History", _history(shown.states)),
     ]
+    return _document(f"{run.status}: {title}", parts)
+
+
+def front() -> str:
+    """What somebody sees who opens the server's address. It tells nothing of what the server holds."""
+    parts = [
+        "<h1>Runyard</h1>",
+        "<p>The server is running. Each run has a page of its own; these commands print links to them:</p>",
+        "<pre>runyard ls\nrunyard show @last</pre>",
+        '<p class="dim"><a href="/openapi.json">The API</a></p>',
+    ]
+    return _document("Runyard", parts)
+
+
+def _document(title: str, parts: Iterable[str]) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(run.status)}: {escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(part for part in parts if part)
         + "\n</body>\n</html>\n"
     )
