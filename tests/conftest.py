@@ -17,14 +17,17 @@ from pathlib import Path
 
 import pytest
 
+from runyard.sdk.server_process import stop_server
+
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fresh RUNYARD_HOME."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A fresh RUNYARD_HOME. A server that the test leaves behind there is stopped."""
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("RUNYARD_HOME", str(folder))
-    return folder
+    yield folder
+    stop_server(folder)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -85,18 +85,27 @@ write("plots/one.png", "a picture")
 run = Experiment(Workspace.from_config(), "my_experiment").submit(ScriptRunConfig("project", script="train.py"))
 run.wait_for_completion()
 """
+AFTER = """
+for experiment in Workspace.from_config().experiments.values():
+    for each in experiment.get_runs():
+        each.wait_for_completion(raise_on_error=False)
+"""
 
 
 @pytest.mark.parametrize("name", ["quickstart", "submit", "follow", "metrics", "interactive", "delete"])
 def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, home: Path, tmp_path: Path) -> None:
     """A block that begins with a path in a comment is that file; all others are one program."""
-    program = [BEFORE]
+    parts = [BEFORE]
     for body in blocks(ROOT / "docs" / f"{name}.md", "python"):
         file = re.match(r"# (\S+\.py)\n", body)
-        program.append(f"write({file[1]!r}, {body!r})" if file else body)
+        parts.append(f"write({file[1]!r}, {body!r})" if file else body)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", "\n".join(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300
+            [sys.executable, "-c", "\n".join([*program, AFTER])],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
     finally:
         stop_server(home)

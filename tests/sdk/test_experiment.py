@@ -52,7 +52,7 @@ def test_delete_removes_runs_and_says_what_came_free(
     run.log("a", 1)
     run.complete()
     Experiment.delete(workspace, experiment.id)
-    assert "1 runs" in capsys.readouterr().out
+    assert "1 run," in capsys.readouterr().out
     with pytest.raises(UserErrorException):
         workspace.get_run(run.id)
     assert experiment.name not in workspace.experiments

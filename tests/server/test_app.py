@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 PROTOCOL = {
+    "GET /",
     "GET /health",
     "GET /ready",
     "GET /metrics",
@@ -64,7 +65,7 @@ def test_openapi_describes_every_route_of_the_protocol_with_a_summary(client: Cl
         assert " " in said["summary"], route
         assert said["operationId"], route
     needed = {route: said["security"] for route, said in found.items()}
-    assert [route for route, schemes in needed.items() if not schemes] == ["GET /health", "GET /ready"]
+    assert [route for route, schemes in needed.items() if not schemes] == ["GET /", "GET /health", "GET /ready"]
     assert needed["GET /runs/{run_id}"] == [{"key": []}]
     assert needed["GET /api/runs"] == [{"token": []}]
     assert set(described["components"]["securitySchemes"]) == {"key", "token"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-OPEN = ("/health", "/ready")
+OPEN = ("/", "/health", "/ready")
 """Routes that ask for no token at all."""
 
 _TOKEN = {"type": "http", "scheme": "bearer", "description": "The user's token, or the token of a run."}
