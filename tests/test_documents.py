@@ -101,7 +101,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, home: Path, tmp
         parts.append(f"write({file[1]!r}, {body!r})" if file else body)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", "\n".join([*program, AFTER])],
+            [sys.executable, "-c", "\n".join([*parts, AFTER])],
             cwd=tmp_path,
             capture_output=True,
             text=True,
