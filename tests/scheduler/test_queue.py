@@ -14,7 +14,8 @@ def test_first_come_first_served_within_the_places() -> None:
         queue.hold(run_id)
         started.append(run_id)
     assert started == ["a", "b"]
-    assert queue.waiting() == ["c"]
+    assert queue.untold() == ["c"]
+    assert queue.untold() == [], "each is told once"
     assert "a, b" in queue.why()
     queue.leave("a")
     assert queue.next() == "c"
@@ -37,3 +38,14 @@ def test_a_cancelled_run_leaves_the_queue() -> None:
     queue.leave("a")
     assert queue.next() is None
     assert "a" not in queue
+
+
+def test_a_run_that_could_not_be_started_is_tried_first_and_keeps_its_right() -> None:
+    queue = Queue(places=1)
+    queue.wait("parent", None)
+    queue.hold("parent")
+    queue.wait("other", None)
+    queue.wait("child", "parent")
+    queue.hold("child")
+    queue.give_back("child")
+    assert queue.next() == "child"

@@ -14,19 +14,26 @@ class Queue:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._waiting: OrderedDict[str, str | None] = OrderedDict()
-        self._holding: set[str] = set()
+        self._waiting: OrderedDict[str, str | None] = OrderedDict()  # and the run that submitted each
+        self._holding: dict[str, str | None] = {}
+        self._untold: list[str] = []
 
     def wait(self, run_id: str, parent_id: str | None) -> None:
         self._waiting[run_id] = parent_id
+        self._untold.append(run_id)
 
     def hold(self, run_id: str) -> None:
-        self._waiting.pop(run_id, None)
-        self._holding.add(run_id)
+        self._holding[run_id] = self._waiting.pop(run_id, None)
+
+    def give_back(self, run_id: str) -> None:
+        """It could not be started after all: it is the next one to be tried."""
+        if run_id in self._holding:  # else it has ended meanwhile
+            self._waiting[run_id] = self._holding.pop(run_id)
+            self._waiting.move_to_end(run_id, last=False)
 
     def leave(self, run_id: str) -> None:
         self._waiting.pop(run_id, None)
-        self._holding.discard(run_id)
+        self._holding.pop(run_id, None)
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._waiting or run_id in self._holding
@@ -37,8 +44,10 @@ class Queue:
             return next(iter(self._waiting), None)
         return next((run for run, parent in self._waiting.items() if parent in self._holding), None)
 
-    def waiting(self) -> list[str]:
-        return list(self._waiting)
+    def untold(self) -> list[str]:
+        """The runs that have begun to wait since this was last asked. They have not been told why yet."""
+        untold, self._untold = self._untold, []
+        return [run_id for run_id in untold if run_id in self._waiting]
 
     def why(self) -> str:
         """What a waiting run waits for, in words."""

@@ -209,20 +209,19 @@ class Scheduler:
         while not self._closing:
             with self._lock:
                 run_id = queue.next()
-                waiting = queue.waiting() if run_id is None else []
+                if run_id is not None:
+                    queue.hold(run_id)
+                untold = queue.untold() if run_id is None else []
                 why = queue.why()
             if run_id is None:
-                for each in waiting:
+                for each in untold:
                     self._apply(each, Fact(states.QUEUE, reason=why))
                 return
-            with self._lock:
-                queue.hold(run_id)
             try:
                 self._launch(target, run_id)
             except StoreError:
                 with self._lock:
-                    queue.leave(run_id)
-                    queue.wait(run_id, None)
+                    queue.give_back(run_id)
                 raise
 
     def _launch(self, target: str, run_id: str) -> None:
