@@ -113,3 +113,12 @@ def test_children_are_left_out_unless_asked_for(make_run: MakeRun, found: Callab
     assert found(root="child") == ["great", "grandchild"]
     assert found(root="alone") == []
     assert found(root="nobody") == found(parent="nobody") == []
+
+
+def test_an_id_can_be_given_in_short(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    for id in ("train_1_aaaa", "train_2_bbbb", "trainX2_cccc"):
+        make_run(id=id)
+    assert found(short="train_") == ["train_2_bbbb", "train_1_aaaa"], "'_' stands for itself"
+    assert found(short="bbbb") == ["train_2_bbbb"]
+    assert found(short="bb") == []
+    assert found(short="%") == []

@@ -59,6 +59,7 @@ class Api:
         status: str | None = None,
         tags: Sequence[str] = (),
         children: bool = False,
+        short: str | None = None,
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
         """Runs from the newest on, fetched page by page as they are asked for."""
@@ -71,6 +72,7 @@ class Api:
                     "status": status,
                     "tag": list(tags),
                     "include_children": children,
+                    "short": short,
                     "limit": page,
                     "after": after,
                 },
@@ -102,9 +104,7 @@ class Api:
         except ClientProblem as problem:
             if problem.code != "run_not_found":
                 raise
-        every = self.runs(children=True)
-        fitting = (run for run in every if run["id"].startswith(text) or run["id"].endswith(f"_{text}"))
-        first = list(itertools.islice(fitting, 4))
+        first = list(itertools.islice(self.runs(children=True, short=text), 4))
         if len(first) == 1:
             return first[0]
         if not first:

@@ -85,8 +85,8 @@ class CondaDependencies:
 
     @staticmethod
     def sdk_origin_url() -> str:
-        """The index that pip is set to use in this environment."""
-        return os.environ.get("PIP_INDEX_URL") or "https://pypi.org/simple"
+        """The package index that the environment names for pip; empty when it names none."""
+        return os.environ.get("PIP_INDEX_URL", "")
 
     @property
     def conda_channels(self) -> list[str]:

@@ -78,6 +78,7 @@ def find(
     parent: Annotated[str | None, Query(description="direct children of this run")] = None,
     root: Annotated[str | None, Query(description="all descendants of this run")] = None,
     target: str | None = None,
+    short: Annotated[str | None, Query(description="the beginning of an id, or its last part")] = None,
     include_children: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
@@ -97,6 +98,7 @@ def find(
         parent=parent,
         root=root,
         target=target,
+        short=short,
         include_children=include_children,
     )
     with yard.store.database.read() as connection:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from runyard.store import labels, tables
 from runyard.store.errors import Refused
@@ -19,7 +19,7 @@ class RunFilter:
     """What is None is not asked for. A tag or property is (key, value), or (key, None) for any value.
 
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
-    out unless `include_children`.
+    out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`).
     """
 
     workspace: str | None = None
@@ -31,6 +31,7 @@ class RunFilter:
     parent: str | None = None
     root: str | None = None
     target: str | None = None
+    short: str | None = None
     include_children: bool = False
 
 
@@ -75,6 +76,9 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
     for column, value in ((runs.c.type, wanted.type), (runs.c.status, wanted.status), (runs.c.target, wanted.target)):
         if value is not None:
             found.append(column == value)
+    if wanted.short is not None:
+        begins = runs.c.id.startswith(wanted.short, autoescape=True)
+        found.append(or_(begins, runs.c.id.endswith(f"_{wanted.short}", autoescape=True)))
     if wanted.parent is not None:
         found.append(runs.c.parent_id == wanted.parent)
     if wanted.root is not None:
