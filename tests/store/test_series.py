@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from runyard.contracts.journal import pack_value
-from runyard.store import chunks, series, tables
+from runyard.store import batches, chunks, runs, series, tables
 from runyard.store.errors import NotFound
 from runyard.store.runs import Run
 from runyard.store.store import Store
@@ -22,7 +22,7 @@ def add(store: Store, make_run: MakeRun) -> Callable[..., None]:
 
     def add(*records: list[Any]) -> None:
         with store.database.write() as connection:
-            series.ingest(connection, "r", records)
+            series.add(connection, runs.serial_of(connection, "r"), batches.of(records))
 
     return add
 
@@ -167,8 +167,5 @@ def test_a_long_series_comes_in_buckets(store: Store, add: Callable[..., None]) 
 
 
 def test_a_run_that_is_not_there_is_told(store: Store) -> None:
-    with store.database.write() as connection:
-        with pytest.raises(NotFound):
-            series.read(connection, "nobody")
-        with pytest.raises(NotFound):
-            series.ingest(connection, "nobody", [])
+    with store.database.write() as connection, pytest.raises(NotFound):
+        series.read(connection, "nobody")

@@ -35,9 +35,6 @@ class Queue:
         self._waiting.pop(run_id, None)
         self._holding.pop(run_id, None)
 
-    def __contains__(self, run_id: str) -> bool:
-        return run_id in self._waiting or run_id in self._holding
-
     def next(self) -> str | None:
         """The run that may start now, or None. It stays in the queue until `hold` or `leave` is called for it."""
         if len(self._holding) < self._places:

@@ -63,16 +63,7 @@ class Journal:
             if type(step) is not int:
                 step = self._step(name, step)
             line = f"{prefix}{text},{time()!r},{'null' if step is None else step}]\n".encode("ascii")
-        if self._left:
-            self._again(line)
-            return
-        try:
-            written = os.write(self._descriptor, line)
-        except OSError as error:
-            self._failed(line, error)
-            return
-        if written != len(line):
-            self._left = line[written:]
+        self.write(line)
 
     def values(self, name: str, items: Sequence[Scalar]) -> None:
         self.write(contract.line(contract.LIST, name, [contract.pack_value(item) for item in items], time()))

@@ -14,7 +14,6 @@ from runyard.sdk.notices import notice, notice_once
 from runyard.sdk.run_core import RunCore
 from runyard.sdk.run_listing import listed_runs
 from runyard.sdk.scalars import Scalar, scalar, scalars
-from runyard.sdk.service import problem_code
 
 
 class RunMetrics(RunCore):
@@ -107,12 +106,7 @@ class RunMetrics(RunCore):
         come with their bytes.
         """
         self._deliver_before_reading()
-        try:
-            answer = self._service.get(self._address("metrics"), {"name": name, "recursive": recursive})
-        except AzureMLException as refusal:
-            if problem_code(refusal) == "metric_not_found":
-                return {}
-            raise
+        answer = self._service.get(self._address("metrics"), {"name": name, "recursive": recursive})
         found = cast("dict[str, list[Metric]]", answer["metrics"])
         if run_type is not None:
             wanted = self._ids_of_type(run_type)

@@ -10,7 +10,6 @@ from runyard.sdk.exceptions import AzureMLException, UserErrorException
 
 Scalar = Union[float, int, str, bool, None]
 
-PLAIN = (float, int, str, bool, type(None))
 MAX_INTEGER_BITS = 10_000  # Python refuses to write out integers much longer than this
 
 

@@ -67,10 +67,6 @@ class Telemetry:
         with self._spooled(run_id, name) as file, source.open("rb") as content:
             shutil.copyfileobj(content, file, 1 << 20)
 
-    def keep_stream(self, run_id: str, name: str, content: BinaryIO) -> None:
-        with self._spooled(run_id, name) as file:
-            shutil.copyfileobj(content, file, 1 << 20)
-
     def flush(self, run_id: str, seconds: float) -> bool:
         """Wait until the server has confirmed what has been written for the run so far; whether it has.
 

@@ -34,7 +34,6 @@ _CODES = {
         "run_not_found",
         "file_not_found",
         "snapshot_not_found",
-        "metric_not_found",
         "not_found",
     ),
     405: ("method_not_allowed",),

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
-from runyard.store import batches, chunks, exact, runs, tables
+from runyard.store import chunks, exact, runs, tables
 from runyard.store.batches import FILE, TABLE, Batch, SeriesName
 from runyard.store.buckets import buckets as downsampled
 from runyard.store.chunks import Chunk
@@ -36,11 +36,6 @@ _LENGTHEN = update(tables.chunks).where(
     tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth")
 )
 _COUNT = update(tables.series).where(tables.series.c.serial == bindparam("at"))
-
-
-def ingest(connection: Connection, run_id: str, records: Iterable[Any]) -> None:
-    """Add the metrics among journal records that have been read already."""
-    add(connection, runs.serial_of(connection, run_id), batches.of(records))
 
 
 def add(connection: Connection, run: int, batch: Batch) -> None:
