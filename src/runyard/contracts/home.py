@@ -12,6 +12,8 @@ RUNYARD_HOME (~/.runyard)
     runs/              one folder per run that is under way
     telemetry/         journals of interactive runs on their way to the server
     sdk/               the packages that are put in reach of a run's processes
+    environments/      what was built for runs, by key; `runyard env` looks after it
+    secrets/           credentials that environments refer to; only the user can read them
     cache/             may be deleted at any time
 """
 

@@ -8,7 +8,8 @@ runs/<run id>/
     work/              the working folder: the snapshot, and what the script writes
     telemetry/         journals and spool (`runyard.contracts.journal`)
     temp/              what the script may use until it ends (AZ_BATCHAI_JOB_TEMP)
-    streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own
+    streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own;
+                       environment.log: what was said while the environment was built
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ class Launch:
     max_run_duration_seconds: int | None = None
     output_collection: bool = True
     directories_to_watch: list[str] = field(default_factory=lambda: ["logs"])
+    shell: dict[str, str] = field(default_factory=dict)  # variables of the submitter's shell, for a run beside it
+    environment: dict[str, Any] = field(default_factory=dict)  # a `contracts.environment.Specification`
+    container: dict[str, Any] = field(default_factory=dict)  # how a container is run: arguments, shm_size
+    notes: list[str] = field(default_factory=list)  # how the environment came to be the one above, for its log
 
     @staticmethod
     def from_dict(said: dict[str, Any]) -> Launch:
@@ -55,6 +60,10 @@ class Plan:
     objects: str | None = None  # the object store's folder, where the disk is shared: no need to fetch
     sdk: str = ""  # the folder to put first on PYTHONPATH
     grace_seconds: float = 10.0  # between SIGTERM and SIGKILL
+    environments: str = ""  # the folder of built environments
+    environments_limit: int | None = None  # bytes; when it holds more, those not used for the longest time go
+    relax: bool = False  # whether pins that cannot be had may be relaxed
+    secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
 
     def save(self, folder: Path) -> None:
         from runyard.contracts.home import write_private

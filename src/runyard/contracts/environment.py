@@ -1,0 +1,198 @@
+"""What an environment holds: the normal form of SDK v1's definition of it, and the key by which a built one is found.
+
+A definition is the document that `Environment.to_dict()` writes and that is registered, versioned and shown. A
+specification is what of it decides how a run starts: no name, no order of packages, no case of letters makes two
+specifications differ that ask for the same. How one is built is not decided here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Mapping
+
+CURRENT, PACKAGES, CONTAINER = "current", "packages", "container"
+"""The kinds: an interpreter that is there, one that is built from packages, an image."""
+
+FORMAT = 1
+"""Goes into every key: raise it when the same specification is to be built anew."""
+
+AZURE_IMAGES = ("mcr.microsoft.com/azureml/", "mcr.microsoft.com/azureml:")
+"""Azure's stock images hold a Linux, CUDA and MPI, and no packages: the machine of the run stands in for them."""
+
+SDK_PACKAGES = re.compile(r"(azureml|azure-ml)(-[a-z0-9-]+)?")
+"""Packages of the SDK itself, by their normal name. They are left out of every environment: the SDK is injected."""
+
+STOCK_PYTHONS = ("3.8.13", "3.10.18")
+"""What SDK v1 fills in where nobody has asked for a Python: no pin."""
+
+DEFAULT_CHANNELS = ("anaconda", "conda-forge", "defaults")
+"""Channels that SDK v1 writes into every definition: naming them does not ask for conda."""
+
+_CONDA = re.compile(r"(?:[^\s:]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(.*)", re.DOTALL)
+_PIP = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """What is asked for, in normal form. `python` is what conda's file says after the word: `3.8`, `>=3.8`, or empty.
+
+    The password of the registry, and credentials inside pip's lines, are names of secrets (`contracts.secrets`).
+    """
+
+    name: str = ""
+    python: str = ""
+    conda: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    pip: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # lines that tell pip how to work
+    left_out: tuple[str, ...] = ()  # lines that ask for the SDK
+    image: str = ""
+    dockerfile: str = ""  # its text
+    context: str = ""  # the address of a folder to build in, with `context_dockerfile` as its Dockerfile
+    context_dockerfile: str = ""
+    registry: str = ""  # the address to log in at; empty: the image's own
+    registry_user: str = ""
+    registry_password: str = ""
+    user_managed: bool = False
+    interpreter: str = ""
+    base_conda_environment: str = ""
+
+    @property
+    def kind(self) -> str:
+        if self.dockerfile or self.context or (self.image and not self.on_the_machine):
+            return CONTAINER
+        return PACKAGES if self.packages or self.left_out else CURRENT
+
+    @property
+    def on_the_machine(self) -> bool:
+        """Whether the image is one of Azure's own that the machine stands in for."""
+        return self.image.startswith(AZURE_IMAGES)
+
+    @property
+    def packages(self) -> bool:
+        """Whether anything is to be installed."""
+        return not self.user_managed and bool(self.python or self.conda or self.pip)
+
+    def key(self, relaxed: bool = False) -> str:
+        """The name of the built environment: the same for all that ask for the same."""
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "relaxed": relaxed,
+            "python": self.python,
+            "conda": sorted(self.conda),
+            "channels": [each for each in self.channels if each not in DEFAULT_CHANNELS],
+            "pip": sorted(self.pip),
+            "options": list(self.options),
+            "base": self.base_conda_environment,
+            "installs": self.packages,
+        }
+        if self.kind == CONTAINER:
+            content["image"] = [self.registry, self.image, self.dockerfile, self.context, self.context_dockerfile]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def as_dict(self) -> dict[str, Any]:
+        said = asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items() if value}
+
+    @staticmethod
+    def from_dict(said: Mapping[str, Any]) -> Specification:
+        known = {each.name for each in fields(Specification)}
+        wanted: dict[str, Any] = {key: value for key, value in said.items() if key in known}
+        wanted.update({key: tuple(value) for key, value in wanted.items() if isinstance(value, list)})
+        return Specification(**wanted)
+
+
+def specification_of(definition: Mapping[str, Any]) -> Specification:
+    """The specification of an SDK v1 definition (camelCase, as `Environment.to_dict` writes it)."""
+    python = definition.get("python") or {}
+    docker = definition.get("docker") or {}
+    registry = docker.get("baseImageRegistry") or {}
+    context = docker.get("buildContext") or {}
+    packages = python.get("condaDependencies") or {}
+    user_managed = bool(python.get("userManagedDependencies"))
+    wanted: dict[str, Any] = {} if user_managed else _packages(packages)
+    return Specification(
+        name=str(definition.get("name") or ""),
+        image=str(docker.get("baseImage") or ""),
+        dockerfile=str(docker.get("baseDockerfile") or ""),
+        context=str(context.get("location") or ""),
+        context_dockerfile=str(context.get("dockerfilePath") or "") if context else "",
+        registry=str(registry.get("address") or ""),
+        registry_user=str(registry.get("username") or ""),
+        registry_password=str(registry.get("password") or ""),
+        user_managed=user_managed,
+        interpreter=str(python.get("interpreterPath") or ""),
+        base_conda_environment=str(python.get("baseCondaEnvironment") or ""),
+        **wanted,
+    )
+
+
+def content_hash(definition: Mapping[str, Any]) -> str:
+    """What tells two versions of an environment apart: all of the definition but its name and version."""
+    content = {key: value for key, value in definition.items() if key not in ("name", "version", "assetId")}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def conda_name(package: str) -> str:
+    """
+    >>> conda_name("conda-forge::NumPy=1.18.5=py38")
+    'numpy'
+    """
+    match = _CONDA.fullmatch(package.strip())
+    return match[1].lower() if match else package.strip().lower()
+
+
+def conda_version(package: str) -> str:
+    """What a conda package says after its name, without a single leading `=`.
+
+    >>> conda_version("python=3.6.2"), conda_version("numpy>=1.18"), conda_version("scipy"), conda_version("pip==20.1")
+    ('3.6.2', '>=1.18', '', '==20.1')
+    """
+    match = _CONDA.fullmatch(package.strip())
+    rest = match[2].strip() if match else ""
+    return rest[1:].strip() if rest.startswith("=") and not rest.startswith("==") else rest
+
+
+def pip_name(line: str) -> str | None:
+    """The package that a line of a requirements file names, as pip compares names; None for an address or an option.
+
+    >>> pip_name("Scikit_Learn[extra]>=1"), pip_name("git+https://x/y"), pip_name("--pre")
+    ('scikit-learn', None, None)
+    """
+    match = _PIP.fullmatch(line)
+    if match is None or match[3].startswith((":", "/", "+")):
+        return None
+    return re.sub(r"[-_.]+", "-", match[1]).lower()
+
+
+def is_sdk_package(line: str) -> bool:
+    """
+    >>> is_sdk_package("azureml-sdk[notebooks]==1.20"), is_sdk_package("azure-storage-blob")
+    (True, False)
+    """
+    name = pip_name(line)
+    return name is not None and SDK_PACKAGES.fullmatch(name) is not None
+
+
+def _packages(said: Mapping[str, Any]) -> dict[str, Any]:
+    python, conda, pip = "", [], []
+    for each in said.get("dependencies") or ():
+        if isinstance(each, Mapping):
+            pip += [" ".join(str(line).split()) for line in each.get("pip") or ()]
+        elif conda_name(str(each)) == "python":
+            python = "".join(conda_version(str(each)).split())
+        else:
+            conda.append(" ".join(str(each).split()))
+    lines = [line for line in pip if line and not line.startswith("-")]
+    return {
+        "python": python,
+        "conda": tuple(conda),
+        "channels": tuple(str(each) for each in said.get("channels") or ()),
+        "pip": tuple(line for line in lines if not is_sdk_package(line)),
+        "options": tuple(line for line in pip if line.startswith("-")),
+        "left_out": tuple(line for line in lines if is_sdk_package(line)),
+    }

@@ -1,0 +1,11 @@
+"""Why an environment cannot be had, in the words that its user will read."""
+
+from __future__ import annotations
+
+
+class EnvironmentProblem(Exception):
+    """`code` is for programs, the message says what is wrong and where, `help` what to do about it."""
+
+    def __init__(self, code: str, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.help = code, message, help

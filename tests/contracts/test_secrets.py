@@ -1,0 +1,62 @@
+"""A password that reaches the database or a log is lost to whoever reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from runyard.contracts import secrets
+from runyard.contracts.secrets import PREFIX, mask, names_in, reveal, veil
+
+
+def test_a_definition_comes_back_whole() -> None:
+    kept: dict[str, str] = {}
+
+    def keep(value: str) -> str:
+        name = f"{PREFIX}{len(kept):04x}"
+        kept[name] = value
+        return name
+
+    definition = {
+        "python": {"dependencies": [{"pip": ["--index-url https://me:p4ss@host/simple", "torch"]}]},
+        "docker": {"baseImageRegistry": {"address": "host", "username": "me", "password": "s3cret"}},
+    }
+    veiled = veil(definition, keep)
+    assert "p4ss" not in str(veiled)
+    assert "s3cret" not in str(veiled)
+    assert names_in(veiled) == set(kept)
+    assert reveal(veiled["python"]["dependencies"][0]["pip"][0], kept) == "--index-url https://me:p4ss@host/simple"
+    assert reveal(veiled["docker"]["baseImageRegistry"]["password"], kept) == "s3cret"
+    assert veil(veiled, keep) == veiled, "what is veiled is not veiled again"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git+ssh://git@host/me/project.git",
+        "https://${TOKEN}@host/simple",
+        "https://host/simple",
+        "me@host.org",
+        "https://host?who=me@x",
+    ],
+)
+def test_what_is_no_secret_stays(line: str) -> None:
+    assert veil(line, lambda value: "X") == line
+    assert mask(line) == line
+
+
+def test_a_token_alone_is_a_secret_of_an_index() -> None:
+    assert mask("see https://ghp_0123@host/x and ftp://u:p@h") == "see https://***@host/x and ftp://***@h"
+
+
+def test_an_at_sign_in_a_password_does_not_save_the_rest_of_it() -> None:
+    assert mask("https://me:p@ss@host/simple") == "https://***@host/simple"
+    assert veil({"registry_password": "s3cret"}, lambda value: "X") == {"registry_password": "${X}"}
+
+
+def test_known_values_are_masked_anywhere() -> None:
+    assert mask("login failed for s3cret!", ["s3cret!", "a"]) == "login failed for ***"
+
+
+def test_an_empty_password_stays_empty() -> None:
+    assert veil({"password": None, "Password": ""}, lambda value: "X") == {"password": None, "Password": ""}
+    assert secrets.names_in(None) == set()
