@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from runyard.contracts.home import read_server, read_token
+from runyard.server import run_request
 from runyard.server.app import create_app
 from runyard.server.auth import run_token
 from runyard.server.serving import Server
@@ -151,6 +152,15 @@ class Served:
     def token_of(self, run_id: str) -> str:
         return run_token(self.settings.secret, run_id)
 
+    def stored_run(self, **request: Any) -> Any:
+        """A script run as it is stored when it is asked for, with its token; it is not put in the queue."""
+        yard = self.app.state.yard
+        asked = run_request.RunRequest(**{"workspace": "local", "experiment": "trial", **request})
+        run_request.check(asked, yard.scheduler.targets())
+        with yard.store.database.write() as connection:
+            run = run_request.create(connection, run_request.veiled(asked, yard.secrets))
+        return {**self.client.ok("GET", f"/api/runs/{run.id}"), "token": self.token_of(run.id)}
+
 
 @contextmanager
 def serve(settings: Settings) -> Iterator[Served]:
@@ -186,6 +196,13 @@ def serve(settings: Settings) -> Iterator[Served]:
 def served(home: Path, database_url: str) -> Iterator[Served]:
     """A server, once for each database."""
     with serve(Settings(home=home, database_url=database_url, token=secrets.token_hex(8), secret="s3cret")) as it:
+        yield it
+
+
+@pytest.fixture
+def served_on_sqlite(home: Path) -> Iterator[Served]:
+    """A server whose database is a file in its home folder."""
+    with serve(Settings(home=home, token=secrets.token_hex(8), secret="s3cret")) as it:
         yield it
 
 

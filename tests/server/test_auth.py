@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 OPEN = {"/", "/health", "/ready"}
 UPLOADS = {("POST", "/api/objects"), ("PUT", "/api/snapshots/{id}")}
 """Every run may add content; the answers say only what is missing."""
+OTHERS = {"version": "1", "key": "environments.relax"}
 
 
 def routes(client: Client) -> list[tuple[str, str]]:
@@ -41,7 +42,7 @@ def test_comparing_takes_any_text() -> None:
 
 def test_without_a_known_token_only_open_routes_answer(client: Client) -> None:
     stranger = replace(client, token=None)
-    values = {"run_id": "x", "name": "x", "workspace": "local", "id": "0" * 64, "writer": "w"}
+    values = {"run_id": "x", "name": "x", "workspace": "local", "id": "0" * 64, "writer": "w", **OTHERS}
     walked = 0
     for method, path in routes(client):
         answer = stranger.call(method, fill(path, values))
@@ -83,6 +84,7 @@ def test_a_foreign_run_token_reaches_no_route(served: Served) -> None:
         "workspace": "local",
         "id": listing.id,
         "writer": "w",
+        **OTHERS,
     }
     bodies: dict[tuple[str, str], Any] = {
         ("POST", "/api/workspaces"): {"name": "other", "subscription_id": "s", "resource_group": "r"},
@@ -93,6 +95,10 @@ def test_a_foreign_run_token_reaches_no_route(served: Served) -> None:
         ("POST", "/api/runs/{run_id}/facts"): {"fact": "ended", "outcome": "failed"},
         ("POST", "/api/runs/{run_id}/links"): {"files": {"outputs/x": digest}},
         ("POST", "/api/objects/fetch"): {"hashes": [digest]},
+        ("POST", "/api/workspaces/{workspace}/environments"): {"definition": {"name": "x"}},
+        ("PUT", "/api/workspaces/{workspace}/environments/{name}/versions/{version}/labels"): {"labels": []},
+        ("PUT", "/api/workspaces/{workspace}/environment-maps"): {"pattern": "*", "interpreter": "/x"},
+        ("PUT", "/api/workspaces/{workspace}/settings/{key}"): {"value": "true"},
     }
     before = client.ok("GET", path)
     for method, template in routes(client):

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, inspect
+from sqlalchemy import Connection, create_engine, inspect, text
 
-from runyard.store import migrations, tables
+from runyard.store import environments, migrations, tables, workspaces
 from runyard.store.database import Database
 
 
@@ -38,6 +39,27 @@ def test_the_steps_make_the_tables_that_the_code_expects(empty_url: str) -> None
         made = _described(connection)
     database.close()
     assert made == _made_directly(empty_url)
+
+
+def test_a_database_of_the_first_version_keeps_its_rows(empty_url: str) -> None:
+    engine = create_engine(empty_url.replace("postgresql:", "postgresql+psycopg:"))
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(
+            text(
+                "INSERT INTO workspaces (id, name, subscription_id, resource_group, location, tags, created_at) "
+                "VALUES ('1', 'old', 's', 'g', 'l', '{}', 0)"
+            )
+        )
+    engine.dispose()
+    database = Database.open(empty_url)
+    with database.read() as connection:
+        assert workspaces.get(connection, "old").resource_group == "g"
+        assert environments.latest(connection, "old") == []
+    database.close()
 
 
 def _made_directly(url: str) -> dict[str, Any]:

@@ -11,12 +11,16 @@ import orjson
 from starlette.datastructures import URL
 from starlette.responses import Response
 
+from runyard.contracts import curated
 from runyard.server.auth import view_key
 from runyard.server.yard import Yard
 from runyard.store.deletion import Freed
+from runyard.store.environment_maps import EnvironmentMap
+from runyard.store.environments import Environment
 from runyard.store.experiments import Experiment
 from runyard.store.files import FileEntry
 from runyard.store.runs import Run, StateChange
+from runyard.store.wheels import Wheel
 from runyard.store.workspaces import Workspace
 
 Json = dict[str, Any]
@@ -58,6 +62,36 @@ def experiment(row: Experiment) -> Json:
         "created_at": timestamp(row.created_at),
         "archived_at": timestamp(row.archived_at),
     }
+
+
+def environment(row: Environment) -> Json:
+    return {
+        "name": row.name,
+        "version": row.version,
+        "definition": row.definition,
+        "labels": row.labels,
+        "created_at": timestamp(row.created_at),
+        "curated": False,
+    }
+
+
+def curated_environment(found: curated.Curated) -> Json:
+    return {
+        "name": found.name,
+        "version": curated.VERSION,
+        "definition": found.definition,
+        "labels": [],
+        "created_at": None,
+        "curated": True,
+    }
+
+
+def environment_map(row: EnvironmentMap) -> Json:
+    return {"pattern": row.pattern, "interpreter": row.interpreter, "definition": row.definition}
+
+
+def wheel(row: Wheel) -> Json:
+    return {"name": row.name, "digest": row.digest, "size": row.size, "address": row.address}
 
 
 def run(row: Run, yard: Yard, base: URL) -> Json:

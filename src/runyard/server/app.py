@@ -18,6 +18,8 @@ from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.server import (
     auth,
+    environment_maps,
+    environments,
     events,
     experiments,
     files,
@@ -28,6 +30,8 @@ from runyard.server import (
     problems,
     runs,
     snapshots,
+    wheels,
+    workspace_settings,
     workspaces,
 )
 from runyard.server.description import DescribedApp
@@ -39,9 +43,15 @@ from runyard.server.yard import Yard
 from runyard.store import deletion
 from runyard.store import workspaces as stored_workspaces
 from runyard.store.errors import StoreError
+from runyard.store.secrets import Secrets
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.server")
+
+ROUTES = (
+    *(health, workspaces, workspace_settings, environments, environment_maps, wheels, experiments, runs, events),
+    *(files, journals, metrics, snapshots, page),
+)
 
 SWEEP_EVERY = 3600.0
 LEFTOVER_AFTER = timedelta(days=1)
@@ -59,10 +69,11 @@ def create_app(settings: Settings) -> FastAPI:
         async with AsyncExitStack() as stack:
             store = await run_in_threadpool(_open, settings)
             stack.push_async_callback(run_in_threadpool, store.close)
-            scheduler = _scheduler(settings, store, live)
+            kept = Secrets(settings.home / "secrets", settings.secret)
+            scheduler = _scheduler(settings, store, kept, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
-            app.state.yard = Yard(settings, store, scheduler, live, meters, datetime.now(timezone.utc))
+            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, datetime.now(timezone.utc))
             stack.callback(live.close)
             stack.callback(asyncio.create_task(_keep_house(settings, store)).cancel)
             yield
@@ -70,7 +81,7 @@ def create_app(settings: Settings) -> FastAPI:
     # Neither of the pages that show the API is on: they load scripts from elsewhere.
     app = DescribedApp(title="Runyard", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.live = live
-    for routes in (health, workspaces, experiments, runs, events, files, journals, metrics, snapshots, page):
+    for routes in ROUTES:
         app.include_router(routes.router)
     problems.install(app)
     app.add_middleware(auth.Authentication, settings=settings)
@@ -102,12 +113,13 @@ async def _keep_house(settings: Settings, store: Store) -> None:
             log.warning("leftovers could not be removed: %s", error)
 
 
-def _scheduler(settings: Settings, store: Store, live: Live) -> Scheduler:
+def _scheduler(settings: Settings, store: Store, kept: Secrets, live: Live) -> Scheduler:
     surroundings = Surroundings(
         home=settings.home,
         server_url=lambda: settings.url,
         token_for=functools.partial(auth.run_token, settings.secret),
         sdk_folder=functools.cache(functools.partial(sdk_folder, settings.home)),
+        secret_of=kept.value,
         grace_seconds=settings.grace_seconds,
     )
     return Scheduler(

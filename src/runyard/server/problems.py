@@ -24,8 +24,10 @@ log = logging.getLogger("runyard.server")
 
 MEDIA_TYPE = "application/problem+json"
 
+_BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
+
 _CODES = {
-    400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack"),
+    400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS),
     401: ("not_authenticated",),
     403: ("not_allowed",),
     404: (
@@ -34,6 +36,9 @@ _CODES = {
         "run_not_found",
         "file_not_found",
         "snapshot_not_found",
+        "environment_not_found",
+        "environment_map_not_found",
+        "wheel_not_found",
         "not_found",
     ),
     405: ("method_not_allowed",),
@@ -48,6 +53,8 @@ _CODES = {
         "property_fixed",
         "offset_gap",
         "objects_missing",
+        "environment_exists",
+        "wheel_exists",
     ),
     416: ("bad_range",),
     422: ("content_mismatch", "unknown_target", "invalid_run"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import getpass
 import os
-import secrets
+import secrets as random
 import time
 import uuid
 from typing import Annotated, Literal
@@ -14,9 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from sqlalchemy import Connection
 
 from runyard.contracts import names, states
+from runyard.contracts.secrets import veil
+from runyard.server import run_environment
+from runyard.server.answers import Json
 from runyard.server.problems import Problem
 from runyard.store import experiments, runs
 from runyard.store.runs import SCRIPT, NewRun, Run
+from runyard.store.secrets import Secrets
 
 Label = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,255}$")]
 """A short text of programs, such as the type of a run."""
@@ -35,6 +39,10 @@ class LaunchRequest(BaseModel):
     max_run_duration_seconds: int | None = Field(None, gt=0, lt=2**31)
     output_collection: bool = True
     directories_to_watch: list[str] = ["logs"]
+    shell: dict[str, str] = {}
+    environment: dict[str, JsonValue] = {}
+    container: dict[str, JsonValue] = {}
+    notes: list[str] = []  # the server writes them, whatever is sent
 
 
 class RunRequest(BaseModel):
@@ -91,6 +99,15 @@ def _check_launch(launch: LaunchRequest | None) -> None:
         raise invalid(f"The run has {said}.", "Set exactly one of them.")
     if launch.script is not None:
         names.check_file(launch.script)
+    run_environment.check(launch.environment)
+
+
+def veiled(request: RunRequest, secrets: Secrets) -> RunRequest:
+    """A copy of the request in which no secret is left, so that it can be stored and shown."""
+    changes: Json = {"definition": veil(request.definition, secrets.keep)}
+    if request.launch is not None:
+        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), secrets.keep))
+    return request.model_copy(update=changes)
 
 
 def create(connection: Connection, request: RunRequest) -> Run:
@@ -106,6 +123,7 @@ def create(connection: Connection, request: RunRequest) -> Run:
             f"The experiment {experiment.name!r} is archived and takes no new runs.",
             "Bring it back with `experiment.reactivate()`, or use another name.",
         )
+    launch, properties = _environment_of(connection, request, experiment.workspace)
     led_and_started = request.kind != SCRIPT and request.start
     return runs.create(
         connection,
@@ -122,21 +140,32 @@ def create(connection: Connection, request: RunRequest) -> Run:
             display_name=request.display_name,
             description=request.description,
             tags=request.tags,
-            properties=request.properties,
+            properties={**request.properties, **properties},
             target=request.target,
             submitted_by=parent.submitted_by if parent is not None else _operator(),
             snapshot_id=request.snapshot_id,
             definition=dict(request.definition),
-            launch=request.launch.model_dump() if request.launch is not None else None,
+            launch=launch,
         ),
     )
+
+
+def _environment_of(connection: Connection, request: RunRequest, workspace: str) -> tuple[Json | None, dict[str, str]]:
+    """The launch of the run, and what its properties say of its environment."""
+    if request.launch is None:
+        return None, {}
+    launch = request.launch.model_dump()
+    if request.kind != SCRIPT:
+        return launch, {}
+    asked = request.definition.get("environment")
+    return run_environment.settle(connection, workspace, launch, asked if isinstance(asked, dict) else {})
 
 
 def new_id(kind: str, experiment: str) -> str:
     """Submitted runs are named after their experiment, the others have a UUID, as in SDK v1."""
     if kind == SCRIPT:
         # An experiment's name may be longer than a run's id; what makes the id unique comes after it.
-        return f"{experiment[:175]}_{int(time.time())}_{secrets.token_hex(4)}"
+        return f"{experiment[:175]}_{int(time.time())}_{random.token_hex(4)}"
     return str(uuid.uuid4())
 
 

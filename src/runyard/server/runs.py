@@ -57,6 +57,7 @@ def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) ->
             raise not_allowed(caller.run_id, "A run's token makes child runs only: send `parent_id`.")
         must_reach(yard, caller, body.parent_id)
     run_request.check(body, yard.scheduler.targets())
+    body = run_request.veiled(body, yard.secrets)
     with yard.store.database.write() as connection:
         run = run_request.create(connection, body)
     yard.scheduler.submitted(run.id)

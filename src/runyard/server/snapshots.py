@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
@@ -17,7 +18,7 @@ from runyard.server.downloads import pack_response
 from runyard.server.files import BYTES
 from runyard.server.problems import Problem
 from runyard.server.yard import Here, Yard
-from runyard.store import runs, snapshots
+from runyard.store import runs, snapshots, wheels
 from runyard.store.errors import Conflict
 
 router = APIRouter(prefix="/api", tags=["snapshots"])
@@ -50,7 +51,7 @@ async def put(id: SnapshotId, request: Request, yard: Here) -> Response:
 @router.get("/snapshots/{id}", summary="The manifest of a snapshot", response_class=PlainTextResponse)
 def get(id: SnapshotId, caller: AnyCaller, yard: Here) -> Response:
     with yard.store.database.read() as connection:
-        if caller.run_id is not None and runs.get(connection, caller.run_id).snapshot_id != id:
+        if caller.run_id is not None and id not in _snapshots(connection, caller.run_id):
             raise not_allowed(caller.run_id, f"The snapshot {id} is not that of this run.")
         text = snapshots.manifest_text(connection, id)
     return PlainTextResponse(text)
@@ -99,11 +100,25 @@ def _put(yard: Yard, id: str, text: bytes) -> list[str]:
 
 
 def _must_hold(yard: Yard, caller: Caller, hashes: list[str]) -> None:
-    """A run gets only what its own snapshot holds."""
+    """A run gets only what its own snapshot and its environment are made of."""
     if caller.run_id is None:
         return
     with yard.store.database.read() as connection:
-        snapshot = runs.get(connection, caller.run_id).snapshot_id
-        held = snapshots.digests(connection, snapshot) if snapshot else set()
+        held = _wheels(connection, caller.run_id)
+        for snapshot in _snapshots(connection, caller.run_id):
+            held |= snapshots.digests(connection, snapshot)
     if not held.issuperset(hashes):
-        raise not_allowed(caller.run_id, "Some of these objects are not in the snapshot of this run.")
+        raise not_allowed(caller.run_id, "Some of these objects are not in the snapshot or environment of this run.")
+
+
+def _snapshots(connection: Connection, run_id: str) -> set[str]:
+    """A run's code, and what its image is built from."""
+    named = (runs.get(connection, run_id).snapshot_id, runs.context(connection, run_id))
+    return {id for id in named if id is not None}
+
+
+def _wheels(connection: Connection, run_id: str) -> set[str]:
+    """The private wheels in a run's environment."""
+    _, launch = runs.definition_and_launch(connection, run_id)
+    lines = ((launch or {}).get("environment") or {}).get("pip") or []
+    return wheels.digests(connection, runs.get(connection, run_id).workspace, lines)

@@ -12,6 +12,7 @@ from runyard.scheduler.scheduler import Scheduler
 from runyard.server.live import Live
 from runyard.server.meters import Meters
 from runyard.server.settings import Settings
+from runyard.store.secrets import Secrets
 from runyard.store.store import Store
 
 
@@ -19,6 +20,7 @@ from runyard.store.store import Store
 class Yard:
     settings: Settings
     store: Store
+    secrets: Secrets
     scheduler: Scheduler
     live: Live
     meters: Meters

@@ -93,6 +93,7 @@ def unnamed(connection: Connection, digests: Iterable[str]) -> set[str]:
         named = union(
             select(tables.files.c.digest).where(tables.files.c.digest.in_(some)),
             select(tables.snapshot_objects.c.digest).where(tables.snapshot_objects.c.digest.in_(some)),
+            select(tables.wheels.c.digest).where(tables.wheels.c.digest.in_(some)),
         )
         left.difference_update(connection.scalars(named))
     return left

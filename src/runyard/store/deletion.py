@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select, union
 
 from runyard.contracts import states
-from runyard.store import beside, experiments, runs, tables, workspaces
+from runyard.store import beside, build_contexts, experiments, runs, tables, workspaces
 from runyard.store.errors import Conflict
 from runyard.store.slices import slices
 from runyard.store.store import Store
@@ -81,8 +81,12 @@ def delete_workspace(store: Store, name: str) -> Freed:
         serials = list(connection.scalars(select(tables.runs.c.serial).where(tables.runs.c.workspace == here)))
         _refuse_active(connection, serials, "run_active")
         left = _delete_rows(connection, serials)
+        left.digests.update(connection.scalars(select(tables.wheels.c.digest).where(tables.wheels.c.workspace == here)))
+        contexts = _contexts(connection, here)
         gone = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
         connection.execute(delete(tables.workspaces).where(tables.workspaces.c.serial == here))
+        for ids in slices(contexts):
+            left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
     return Freed(runs=len(serials), experiments=gone) + _clear(store, left)
 
 
@@ -149,12 +153,26 @@ def _delete_rows(connection: Connection, serials: Sequence[int]) -> _Left:
             else:
                 left.digests.add(digest)
         left.metric_bytes += _metric_bytes(connection, some)
-        used = select(tables.runs.c.snapshot_id).where(tables.runs.c.serial.in_(some))
+        used = union(
+            select(tables.runs.c.snapshot_id).where(tables.runs.c.serial.in_(some)),
+            select(tables.launches.c.context).where(tables.launches.c.run.in_(some)),
+        )
         snapshots.update(id for id in connection.scalars(used) if id is not None)
         connection.execute(delete(tables.runs).where(tables.runs.c.serial.in_(some)))
     for ids in slices(sorted(snapshots)):
         left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
     return left
+
+
+def _contexts(connection: Connection, workspace: int) -> list[str]:
+    """The snapshots that the environments of a workspace are built from."""
+    named = union(
+        *(
+            select(table.c.context).where(table.c.workspace == workspace, table.c.context.is_not(None))
+            for table in (tables.environments, tables.environment_maps)
+        )
+    )
+    return list(connection.scalars(named))
 
 
 def _metric_bytes(connection: Connection, serials: Sequence[int]) -> int:
@@ -165,10 +183,10 @@ def _metric_bytes(connection: Connection, serials: Sequence[int]) -> int:
 
 
 def _delete_snapshots(connection: Connection, which: ColumnElement[bool]) -> set[str]:
-    """Delete those of the snapshots that no run uses; returns the objects that they named."""
-    used = exists().where(tables.runs.c.snapshot_id == tables.snapshots.c.id)
+    """Delete those of the snapshots that nothing uses; returns the objects that they named."""
+    unused = select(tables.snapshots.c.serial).where(which, ~build_contexts.snapshot_is_used())
     digests: set[str] = set()
-    for some in slices(list(connection.scalars(select(tables.snapshots.c.serial).where(which, ~used)))):
+    for some in slices(list(connection.scalars(unused))):
         named = select(tables.snapshot_objects.c.digest).where(tables.snapshot_objects.c.snapshot.in_(some))
         digests.update(connection.scalars(named))
         connection.execute(delete(tables.snapshots).where(tables.snapshots.c.serial.in_(some)))

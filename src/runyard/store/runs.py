@@ -12,7 +12,7 @@ from sqlalchemy import update as update_
 
 from runyard.contracts import names
 from runyard.contracts import states as state_names
-from runyard.store import experiments, labels, run_filter, tables
+from runyard.store import build_contexts, experiments, labels, run_filter, tables
 from runyard.store.errors import Conflict, NotFound, Refused, run_not_found
 from runyard.store.run_filter import RunFilter as RunFilter
 
@@ -148,7 +148,10 @@ def create(connection: Connection, new: NewRun) -> Run:
         },
     )
     assert serial is not None
-    connection.execute(_INSERT_LAUNCH, {"run": serial, "definition": new.definition, "launch": new.launch})
+    context = build_contexts.of_launch(connection, new.launch)
+    connection.execute(
+        _INSERT_LAUNCH, {"run": serial, "definition": new.definition, "launch": new.launch, "context": context}
+    )
     connection.execute(_INSERT_STATE, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
     labels.add(connection, serial, labels.TAG, new.tags)
     labels.add(connection, serial, labels.PROPERTY, new.properties)
@@ -192,6 +195,13 @@ def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Js
         )
     ).one()
     return row.definition or {}, row.launch
+
+
+def context(connection: Connection, run_id: str) -> str | None:
+    """The snapshot that the run's image is built from."""
+    serial = serial_of(connection, run_id)
+    found: str | None = connection.scalar(select(tables.launches.c.context).where(tables.launches.c.run == serial))
+    return found
 
 
 def update(

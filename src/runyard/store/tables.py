@@ -104,6 +104,16 @@ def _run() -> Column[int]:
     return Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), nullable=False)
 
 
+def _workspace(primary_key: bool = False) -> Column[int]:
+    key = ForeignKey("workspaces.serial", ondelete="CASCADE")
+    return Column("workspace", Serial, key, primary_key=primary_key, nullable=False)
+
+
+def _context() -> Column[str]:
+    """The snapshot that an image is built from: it stays as long as the row does."""
+    return Column("context", Words, ForeignKey("snapshots.id"))
+
+
 workspaces = Table(
     "workspaces",
     metadata,
@@ -125,7 +135,7 @@ experiments = Table(
     metadata,
     _serial(),
     Column("id", Words, nullable=False, unique=True),
-    Column("workspace", Serial, ForeignKey("workspaces.serial", ondelete="CASCADE"), nullable=False),
+    _workspace(),
     Column("name", Words, nullable=False),
     Column("tags", Document, nullable=False),
     Column("last_number", BigInteger, nullable=False),
@@ -203,6 +213,8 @@ launches = Table(
     Column("definition", Document),
     Column("launch", Document),
     Column("handle", Document),
+    Column("context", Words),  # the snapshot that the run's image is built from
+    Index("launches_by_context", "context"),
 )
 
 states = Table(
@@ -288,4 +300,60 @@ chunks = Table(
     Column("values", LargeBinary, nullable=False),
     Column("smallest", Double),
     Column("largest", Double),
+)
+
+environments = Table(
+    "environments",
+    metadata,
+    _serial(),
+    _workspace(),
+    Column("name", Words, nullable=False),
+    Column("version", Words, nullable=False),
+    Column("content", Digest, nullable=False),
+    Column("definition", Document, nullable=False),
+    _context(),
+    Column("created_at", Moment, nullable=False),
+    UniqueConstraint("workspace", "name", "version", name="environments_by_version"),
+    Index("environments_by_context", "context"),
+    sqlite_autoincrement=True,
+)
+
+environment_labels = Table(
+    "environment_labels",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("label", Words, primary_key=True),
+    Column("environment", Serial, ForeignKey("environments.serial", ondelete="CASCADE"), nullable=False),
+    Index("environment_labels_by_environment", "environment"),
+)
+
+environment_maps = Table(
+    "environment_maps",
+    metadata,
+    _workspace(primary_key=True),
+    Column("pattern", Words, primary_key=True),
+    Column("interpreter", Words),
+    Column("definition", Document),
+    _context(),
+    Index("environment_maps_by_context", "context"),
+)
+
+workspace_settings = Table(
+    "workspace_settings",
+    metadata,
+    _workspace(primary_key=True),
+    Column("key", Words, primary_key=True),
+    Column("value", Words, nullable=False),
+)
+
+wheels = Table(
+    "wheels",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("digest", Digest, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Index("wheels_by_digest", "digest"),
 )

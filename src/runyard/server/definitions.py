@@ -1,0 +1,30 @@
+"""Definitions of environments on their way in: in the form of SDK v1, and with no secret left in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runyard.contracts.environment import Specification, specification_of
+from runyard.contracts.secrets import veil
+from runyard.server.problems import Problem
+from runyard.store.secrets import Secrets
+
+
+def checked(definition: Mapping[str, Any]) -> Specification:
+    """The specification of a definition; refused when it does not have the form of one."""
+    try:
+        return specification_of(definition)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise Problem(
+            "bad_environment",
+            f"This is no definition of an environment: {error}.",
+            "Send what `Environment.to_dict()` gives.",
+        ) from error
+
+
+def veiled(definition: Mapping[str, Any], secrets: Secrets) -> dict[str, Any]:
+    """A copy that may be stored and shown."""
+    checked(definition)
+    document: dict[str, Any] = veil(definition, secrets.keep)
+    return document
