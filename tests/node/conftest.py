@@ -24,6 +24,7 @@ from runyard.contracts.plan import Launch, Plan
 from runyard.node import processes
 from runyard.node.courier import Courier
 from runyard.sdk.client import Client, Locator, quote
+from runyard.sdk.processes import end_with_parent
 
 SOURCES = Path(runyard.__file__).parent.parent
 DEADLINE = 60.0
@@ -52,7 +53,7 @@ class Server:
                 stdout=out,
                 stderr=out,
                 env={**known, "RUNYARD_HOME": str(self.home)},
-                preexec_fn=processes.end_with_parent(),
+                preexec_fn=end_with_parent(),
             )
         wait_for(self._is_up, "the server to start")
 

@@ -39,6 +39,23 @@ def test_no_interpreter(tmp_path: Path, interpreter: str) -> None:
     assert "interpreter_path" in problem.value.help
 
 
+@pytest.mark.parametrize("interpreter", ["/bin/ls", "/bin/sh", "/bin/true"])
+def test_a_program_that_is_no_interpreter(tmp_path: Path, interpreter: str) -> None:
+    """`ls train.py` ends well, and nobody would know that nothing was trained."""
+    (tmp_path / "train.py").touch()
+    with pytest.raises(RunProblem, match=f"{interpreter} is no Python") as problem:
+        program(Launch(script="train.py", interpreter=interpreter), tmp_path, PATH)
+    assert problem.value.code == "InterpreterNotPython"
+
+
+def test_a_python_under_another_name(tmp_path: Path) -> None:
+    (tmp_path / "train.py").touch()
+    mine = tmp_path / "mine"
+    mine.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    mine.chmod(0o755)
+    assert program(Launch(script="train.py", interpreter=str(mine)), tmp_path, PATH)[0] == str(mine)
+
+
 def test_no_script(tmp_path: Path) -> None:
     (tmp_path / "trian.py").touch()
     with pytest.raises(RunProblem, match=r"'train.py'.*holds: trian.py") as problem:

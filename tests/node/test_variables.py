@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from runyard.contracts.plan import Launch, Plan
+from runyard.environments.builder import Built
 from runyard.node.variables import expand, for_script
 
 
@@ -42,6 +43,40 @@ def test_all_that_sdk_v1_needs_to_know_that_it_is_in_a_run() -> None:
     assert seen["AZUREML_EXPERIMENT_SCOPE"].endswith("/workspaces/w/experiments/trial")
     assert seen["RUNYARD_TELEMETRY"] == "/runs/r1/telemetry"
     assert seen["RUNYARD_SERVER_FILE"] == "/home/server.json"
+
+
+BUILT = Built("/environments/k/bin/python", folder="/environments/k", variables={"VIRTUAL_ENV": "/environments/k"})
+
+
+def test_a_built_environment_comes_first_and_nothing_of_another_python_enters_it() -> None:
+    launch = Launch(script="train.py", shell={"PATH": "/usr/bin", "PYTHONPATH": "/other", "CONDA_PREFIX": "/conda"})
+    seen = for_script(make_plan(launch=launch), Path("/runs/r1"), "c", {"PATH": "/bin", "LANG": "C"}, BUILT)
+    assert seen["PATH"] == "/environments/k/bin:/usr/bin"
+    assert seen["VIRTUAL_ENV"] == "/environments/k"
+    assert seen["PYTHONPATH"] == "/sdk"
+    assert seen["LANG"] == "C"
+    assert "CONDA_PREFIX" not in seen
+
+
+def test_a_python_path_that_the_user_gives_is_kept_in_a_built_environment() -> None:
+    launch = Launch(script="train.py", environment_variables={"PYTHONPATH": "/mine", "PATH": "/own"})
+    seen = for_script(make_plan(launch=launch), Path("/runs/r1"), "c", {}, BUILT)
+    assert seen["PYTHONPATH"] == "/sdk:/mine"
+    assert seen["PATH"] == "/environments/k/bin:/own"
+
+
+def test_nothing_of_the_machine_enters_a_container() -> None:
+    launch = Launch(script="train.py", shell={"LD_LIBRARY_PATH": "/x"}, environment_variables={"MINE": "1"})
+    inherited = {"PATH": "/bin", "HOME": "/root", "LANG": "C"}
+    seen = for_script(make_plan(launch=launch), Path("/runs/r1"), "c", inherited, Built("python", image="i:1"))
+    assert not {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH"} & set(seen)
+    assert (seen["MINE"], seen["AZUREML_RUN_ID"], seen["PYTHONPATH"]) == ("1", "r1", "/sdk")
+
+
+def test_an_interpreter_that_was_named_is_the_python_of_commands() -> None:
+    launch = Launch(command="python x", environment={"user_managed": True, "interpreter": "/venv/bin/python"})
+    seen = for_script(make_plan(launch=launch), Path("/runs/r1"), "c", {"PATH": "/bin"})
+    assert seen["PATH"] == "/venv/bin:/bin"
 
 
 def test_what_belongs_to_the_server_stays_with_it() -> None:

@@ -1,4 +1,4 @@
-"""If these fail, a run whose node runner died would stay under way for ever."""
+"""If these fail, a run whose node runner died would stay under way for ever, or would start with a wrong plan."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import time
 from pathlib import Path
 
 from runyard.contracts import states
-from runyard.engines.base import Gone, Handle
+from runyard.contracts.plan import Plan
+from runyard.engines.base import EngineError, Gone, Handle
 from runyard.engines.local import LocalEngine
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.store import runs, workspaces
+from runyard.store import runs, workspace_settings, workspaces
 from runyard.store.errors import Unavailable
 from runyard.store.runs import SCRIPT, NewRun
 from runyard.store.store import Store
@@ -37,7 +38,7 @@ def test_a_node_runner_that_died_while_the_database_was_away_is_not_forgotten(ho
         new = NewRun("run-1", "local", "trial", states.RUNNING, "started", kind=SCRIPT, target="local", launch=launch)
         runs.create(connection, new)
     engine = BesideAnAbsentDatabase(home / "runs")
-    around = Surroundings(home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk")
+    around = Surroundings(home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk", str)
     scheduler = Scheduler(store, {"local": engine}, around, lambda run_id, change: None)
     scheduler.start()
     try:
@@ -51,3 +52,46 @@ def test_a_node_runner_that_died_while_the_database_was_away_is_not_forgotten(ho
     finally:
         scheduler.close()
         store.close()
+
+
+class Planned(LocalEngine):
+    """Keeps the plans that it is handed, and starts nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.plans: list[Plan] = []
+
+    def start(self, plan: Plan, manifest: bytes | None, gone: Gone) -> Handle:
+        self.plans.append(plan)
+        raise EngineError("nothing is started here")
+
+
+def test_a_plan_tells_how_the_environment_of_a_run_is_built(home: Path) -> None:
+    store = Store.open(home)
+    name = "RUNYARD_SECRET_" + "a" * 32
+    environment = {"name": "mine", "options": [f"--index-url https://${{{name}}}@host/simple"]}
+    with store.database.write() as connection:
+        workspaces.ensure_default(connection)
+        workspace_settings.put(connection, "local", "environments.relax", "true")
+        workspace_settings.put(connection, "local", "environments.limit", "2GB")
+        launch = {"command": "true", "environment": environment, "notes": ["a note"]}
+        runs.create(connection, NewRun("run-1", "local", "trial", kind=SCRIPT, target="local", launch=launch))
+    engine = Planned(home / "runs")
+    around = Surroundings(
+        home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk", {name: "me:pw"}.__getitem__
+    )
+    scheduler = Scheduler(store, {"local": engine}, around, lambda run_id, change: None)
+    scheduler.start()
+    try:
+        deadline = time.monotonic() + DEADLINE
+        while not engine.plans and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        scheduler.close()
+        store.close()
+    plan = engine.plans[0]
+    assert (plan.relax, plan.environments_limit) == (True, 2 * 10**9)
+    assert plan.environments == str(home / "environments")
+    assert plan.secrets == {name: "me:pw"}
+    assert plan.launch.environment == environment
+    assert plan.launch.notes == ["a note"]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import runyard
 
-PARTS = ("runyard/__init__.py", "runyard/contracts", "runyard/sdk", "runyard/node", "azureml")
+PARTS = ("runyard/__init__.py", "runyard/contracts", "runyard/sdk", "runyard/environments", "runyard/node", "azureml")
 
 
 _making = threading.Lock()

@@ -38,7 +38,12 @@ def fetch_manifest(courier: Courier, snapshot_id: str) -> Manifest:
 
 def fetch_objects(courier: Courier, manifest: Manifest, objects: Path, check: Callable[[], None]) -> None:
     """Bring what the manifest names into the folder `objects`, each object whole or not at all."""
-    wanted = sorted({entry.digest for entry in manifest.entries if entry.kind == manifests.FILE})
+    fetch_digests(courier, {entry.digest for entry in manifest.entries if entry.kind == manifests.FILE}, objects, check)
+
+
+def fetch_digests(courier: Courier, digests: set[str], objects: Path, check: Callable[[], None]) -> None:
+    """Bring objects by their hashes into the folder `objects`."""
+    wanted = sorted(digests)
     for start in range(0, len(wanted), OBJECTS_PER_REQUEST):
         some = wanted[start : start + OBJECTS_PER_REQUEST]
         courier.stream("POST", "/api/objects/fetch", {"hashes": some}, lambda answer: _unpack(answer, objects, check))

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Mapping
+from typing import TYPE_CHECKING, Mapping
 
-from runyard.contracts.plan import Launch
-from runyard.node import processes
+from runyard.contracts.plan import Launch, Plan
 from runyard.node.problem import RunProblem
 from runyard.node.variables import expand
+from runyard.sdk.processes import end_with_parent
+
+if TYPE_CHECKING:
+    from runyard.environments.builder import Built
 
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/bin/sh")
 
 
-def program(launch: Launch, work: Path, variables: Mapping[str, str]) -> list[str]:
+def program(launch: Launch, work: Path, variables: Mapping[str, str], built: Built | None = None) -> list[str]:
     """The program to start, and its arguments, with `$NAME` put in place."""
+    shell = "/bin/sh" if built is not None and built.image else _shell()
     if launch.command is not None:
-        return [_shell(), "-c", launch.command]
+        return [shell, "-c", launch.command]
     if not launch.script:
         raise RunProblem("InvalidRun", "The run has neither a script nor a command.", "Give one of the two.")
     arguments = [expand(argument, variables) for argument in launch.arguments]
@@ -26,10 +30,22 @@ def program(launch: Launch, work: Path, variables: Mapping[str, str]) -> list[st
     if not path.exists():
         raise _script_not_found(launch.script, work)
     if path.suffix in (".sh", ".bash"):
-        return [_shell(), launch.script, *arguments]
+        return [shell, launch.script, *arguments]
     if path.suffix != ".py" and path.is_file() and os.access(path, os.X_OK) and _has_interpreter_line(path):
         return [str(path), *arguments]
-    return [_interpreter(launch.interpreter, work, variables), launch.script, *arguments]
+    python = built.interpreter if built is not None else _interpreter(launch.interpreter, work, variables)
+    return [python, launch.script, *arguments]
+
+
+def contained(argv: list[str], plan: Plan, folder: Path, variables: Mapping[str, str], image: str) -> list[str]:
+    """What to start instead, so that the program runs in a container of the image."""
+    from runyard.environments.containers.runtime import contained_argv
+    from runyard.environments.problem import EnvironmentProblem
+
+    try:
+        return contained_argv(folder, plan.sdk, plan.run_id, image, argv, variables, plan.launch.container)
+    except EnvironmentProblem as problem:
+        raise RunProblem(problem.code, problem.message, problem.help) from problem
 
 
 def start(argv: list[str], work: Path, variables: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
@@ -45,7 +61,7 @@ def start(argv: list[str], work: Path, variables: Mapping[str, str], log: Path) 
             stdout=descriptor,
             stderr=descriptor,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent(),
+            preexec_fn=end_with_parent(),
         )
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -63,7 +79,28 @@ def _shell() -> str:
 
 
 def _interpreter(name: str, work: Path, variables: Mapping[str, str]) -> str:
-    """The interpreter's path. `python3` does for `python`, which many systems no longer have."""
+    """The path of the interpreter. What is not called like one must show that it is: `ls train.py` would not fail."""
+    path = _program(name, work, variables)
+    if not os.path.basename(name).lower().startswith(("python", "pypy")) and not _is_python(path, variables):
+        raise RunProblem(
+            "InterpreterNotPython",
+            f"{name} is no Python interpreter: it does not run Python code.",
+            "Set `environment.python.interpreter_path` to that of an interpreter, such as /home/me/venv/bin/python.",
+        )
+    return path
+
+
+def _is_python(path: str, variables: Mapping[str, str]) -> bool:
+    argv = [path, "-c", "import sys; print(sys.version_info[0])"]
+    try:
+        asked = subprocess.run(argv, capture_output=True, env=dict(variables), timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return asked.returncode == 0 and asked.stdout.strip().isdigit()
+
+
+def _program(name: str, work: Path, variables: Mapping[str, str]) -> str:
+    """Where a program is. `python3` does for `python`, which many systems no longer have."""
     if os.sep in name:
         path = os.path.join(work, os.path.expanduser(name))
         if os.path.isfile(path) and os.access(path, os.X_OK):

@@ -11,10 +11,11 @@ import sys
 import time
 from typing import Callable, Dict, Iterable, NamedTuple
 
+from runyard.sdk.processes import prctl
+
 COOKIE = "RUNYARD_COOKIE"
 HOPELESS_AFTER = 20.0  # seconds after the first SIGKILL; what still lives hangs inside the kernel
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -106,33 +107,9 @@ def end(find: Callable[[], list[Process]], grace: float, pause: Callable[[float]
 
 def adopt_orphans() -> None:
     """Make this process the parent of those below it whose own parent ends (Linux; elsewhere the cookie must do)."""
-    prctl = _prctl()
-    if prctl is not None:
-        prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def end_with_parent() -> Callable[[], None] | None:
-    """A step for a child between fork and exec: the kernel shall kill it when this process dies (Linux)."""
-    prctl = _prctl()
-    if prctl is None:
-        return None
-    parent = os.getpid()
-
-    def step() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL.value)
-        if os.getppid() != parent:  # it died before it could be asked for
-            os._exit(1)
-
-    return step
-
-
-def _prctl() -> Callable[[int, int], object] | None:
-    if sys.platform != "linux":
-        return None
-    import ctypes
-
-    function = ctypes.CDLL(None, use_errno=True).prctl
-    return lambda option, value: function(option, ctypes.c_ulong(value), 0, 0, 0)
+    call = prctl()
+    if call is not None:
+        call(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def _send(pid: int, number: signal.Signals) -> None:

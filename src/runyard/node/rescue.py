@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Plan
 from runyard.node import processes, state
 from runyard.node.facts import Fact, ended
@@ -22,6 +23,10 @@ def rescue(plan: Plan, folder: Path, signals: Signals) -> int:
         say(f"taking over from node runner {former.runner.pid}, which is gone")
         replace(former, runner=Launched(os.getpid(), started(os.getpid()))).save(folder)
         _end_processes(former, plan.grace_seconds, signals)
+        if Specification.from_dict(plan.launch.environment).kind == CONTAINER:
+            from runyard.environments.containers.runtime import remove_containers
+
+            remove_containers(plan.run_id, say)
     else:
         say("taking over from a node runner that ended before it did anything")
     shipping = Shipping(plan, folder, signals.wake, resume=True)

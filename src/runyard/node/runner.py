@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runyard.contracts.plan import Plan
-from runyard.node import exits, launch, processes, variables
+from runyard.node import environment, exits, launch, processes, variables
 from runyard.node.exits import Exit
 from runyard.node.lock import take_lock
 from runyard.node.log import say
@@ -27,6 +27,7 @@ from runyard.sdk.processes import started
 if TYPE_CHECKING:
     import subprocess
 
+    from runyard.environments.prepare import Ready
     from runyard.node.shipping import Shipping
 
 LOOK_EVERY = 1.0  # for a folder that is gone
@@ -58,9 +59,12 @@ class Runner:
         self._state = State(PREPARING, me, os.urandom(16).hex())
         self._exit: Exit | None = None
         self._memory_kills = exits.memory_kills()
+        self._environment: Ready | None = None  # held for as long as the run lives, so that nobody removes it
+        self._shipping: Shipping | None = None
 
     def run(self) -> int:
         processes.adopt_orphans()
+        os.environ[processes.COOKIE] = self._state.cookie  # for the tools that build the environment
         self._state.save(self._folder)
         try:
             child = self._start()
@@ -75,19 +79,27 @@ class Runner:
 
     def _start(self) -> subprocess.Popen[bytes]:
         prepare(self._plan, self._folder, self._check_stop)
+        self._environment = environment.ready(self._plan, self._folder, self._check_stop, self._tell_preparing)
+        built = self._environment.built if self._environment is not None else None
         work = self._folder / "work"
-        environment = variables.for_script(self._plan, self._folder, self._state.cookie, os.environ)
-        argv = launch.program(self._plan.launch, work, environment)
+        known = variables.for_script(self._plan, self._folder, self._state.cookie, os.environ, built)
+        argv = launch.program(self._plan.launch, work, known, built)
+        if built is not None and built.image:
+            argv, known = launch.contained(argv, self._plan, self._folder, known, built.image), dict(os.environ)
         self._check_stop()
-        child = launch.start(argv, work, environment, self._folder / "streams" / "std_log.txt")
+        child = launch.start(argv, work, known, self._folder / "streams" / "std_log.txt")
         self._state = replace(self._state, phase=RUNNING, processes=[Launched(child.pid, started(child.pid))])
         self._state.save(self._folder)
         say(f"started process {child.pid}: {' '.join(argv)}")
         return child
 
     def _check_stop(self) -> None:
-        if self._signals.stop_asked:
+        if self._signals.stop_asked or (self._shipping is not None and self._unwanted(self._shipping)):
             raise Stopped
+
+    def _tell_preparing(self, reason: str) -> None:
+        """Something takes long before the script can start: from now on the server hears of it."""
+        self._ship().tell({"fact": "preparing", "reason": reason})
 
     def _not_started(self, problem: Exception) -> int:
         from runyard.node import outcome, shipping
@@ -122,6 +134,7 @@ class Runner:
         say(f"process {child.pid} ended: {exits.words(self._exit, starved)}")
         shipping.tell({"fact": "finalizing"})
         self._end_leftovers(child)
+        self._remove_containers()
         return deliver(shipping, end, self._folder, self._signals)
 
     def _wait_for_end(self, child: subprocess.Popen[bytes], shipping: Shipping) -> None:
@@ -167,6 +180,7 @@ class Runner:
         left = processes.end(lambda: processes.below_me(cookie), grace, pause)
         if left:
             say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
+        self._remove_containers()
         if not self._reap(child):
             self._exit = Exit(None, 9)  # it hangs in the kernel, and will be gone when it comes out
 
@@ -176,10 +190,18 @@ class Runner:
             say(f"ending {len(left)} processes that the script has left: {', '.join(str(each.pid) for each in left)}")
             self._end_processes(child)
 
+    def _remove_containers(self) -> None:
+        if self._environment is not None and self._environment.built.image:
+            from runyard.environments.containers.runtime import remove_containers
+
+            remove_containers(self._plan.run_id, say)
+
     def _unwanted(self, shipping: Shipping) -> bool:
         return shipping.unwanted or not (self._folder / "plan.json").exists()
 
     def _ship(self) -> Shipping:
-        from runyard.node.shipping import Shipping
+        if self._shipping is None:
+            from runyard.node.shipping import Shipping
 
-        return Shipping(self._plan, self._folder, self._signals.wake)
+            self._shipping = Shipping(self._plan, self._folder, self._signals.wake)
+        return self._shipping

@@ -57,7 +57,8 @@ class Shipping:
     def _assemble(self, plan: Plan, folder: Path, resume: bool) -> Shipper:
         work = folder / "work"
         std_log = GrowingFile(self._courier, folder / "streams/std_log.txt", "user_logs/std_log.txt", resume)
-        sources: list[GrowingFile | LogFolder] = [std_log, self._own_log]
+        build = GrowingFile(self._courier, folder / "streams/environment.log", "system_logs/environment.log", resume)
+        sources: list[GrowingFile | LogFolder] = [build, std_log, self._own_log]
         for said in plan.launch.directories_to_watch:
             try:
                 name = names.check_file(said)

@@ -5,35 +5,56 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Mapping
+from typing import TYPE_CHECKING, Mapping
 
 from runyard.contracts.plan import Plan
 from runyard.node.processes import COOKIE
 
+if TYPE_CHECKING:
+    from runyard.environments.builder import Built
+
+OF_A_PYTHON = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
+
 _REFERENCE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
 
 
-def for_script(plan: Plan, folder: Path, cookie: str, inherited: Mapping[str, str]) -> dict[str, str]:
+def for_script(
+    plan: Plan, folder: Path, cookie: str, inherited: Mapping[str, str], built: Built | None = None
+) -> dict[str, str]:
     """The variables that the script sees.
 
     Of what the runner inherited, the server's own settings stay behind, and so does what was meant for the Python of
-    the server. A PYTHONPATH is kept, after the folder with the SDK.
+    the server. A PYTHONPATH is kept, after the folder with the SDK; but what was set for another interpreter does not
+    enter an environment that was built, and nothing of this machine enters a container.
     """
-    work = folder / "work"
-    variables = {name: value for name, value in inherited.items() if not name.startswith(("RUNYARD_", "PYTHON"))}
+    around = {**inherited, **plan.launch.shell}
+    theirs = plan.launch.environment_variables.get("PYTHONPATH", around.get("PYTHONPATH", "") if built is None else "")
+    if built is not None:
+        around = {} if built.image else {name: value for name, value in around.items() if name not in OF_A_PYTHON}
+    variables = {name: value for name, value in around.items() if not name.startswith(("RUNYARD_", "PYTHON"))}
     variables.pop("OLDPWD", None)
-    variables["PWD"] = str(work)
+    variables["PWD"] = str(folder / "work")
     variables["PYTHONUNBUFFERED"] = "1"
     variables.update(_identity(plan))
     variables.update(_runtime(plan, folder))
     variables["RUNYARD_TELEMETRY"] = str(folder / "telemetry")
     if plan.server_file:
         variables["RUNYARD_SERVER_FILE"] = plan.server_file
+    variables.update(built.variables if built is not None else {})
     variables.update(plan.launch.environment_variables)
-    theirs = plan.launch.environment_variables.get("PYTHONPATH", inherited.get("PYTHONPATH", ""))
+    first = _first_on_path(plan, built)
+    if first:
+        variables["PATH"] = os.pathsep.join((first, variables.get("PATH", os.defpath)))
     variables["PYTHONPATH"] = os.pathsep.join(part for part in (plan.sdk, theirs) if part)
     variables[COOKIE] = cookie
     return variables
+
+
+def _first_on_path(plan: Plan, built: Built | None) -> str:
+    """The folder whose programs come first, so that `python` in a command is the interpreter of the run."""
+    if built is not None:
+        return os.path.join(built.folder, "bin") if built.folder else ""
+    return os.path.dirname(str(plan.launch.environment.get("interpreter") or ""))
 
 
 def expand(text: str, variables: Mapping[str, str]) -> str:

@@ -19,10 +19,12 @@ from runyard.contracts.plan import Launch, Plan
 from runyard.engines.base import Engine, EngineError
 from runyard.scheduler import states
 from runyard.scheduler.queue import Queue
+from runyard.scheduler.revealing import reveal
 from runyard.scheduler.states import Fact
-from runyard.store import files, runs, snapshots, workspaces
+from runyard.store import files, runs, snapshots, workspace_settings, workspaces
 from runyard.store.errors import StoreError
 from runyard.store.runs import Run, StateChange
+from runyard.store.secrets import SecretMissing
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.scheduler")
@@ -45,6 +47,7 @@ class Surroundings:
     server_url: Callable[[], str]
     token_for: Callable[[str], str]
     sdk_folder: Callable[[], Path]
+    secret_of: Callable[[str], str]  # the value of a secret by its name
     grace_seconds: float = 10.0
 
 
@@ -235,6 +238,9 @@ class Scheduler:
         except EngineError as error:
             self._fail(run_id, "EngineError", str(error))
             return
+        except SecretMissing as error:
+            self._fail(run_id, "SecretMissing", str(error))
+            return
         with self._store.database.write() as connection:
             runs.set_handle(connection, run_id, handle)
             run = runs.get(connection, run_id)
@@ -246,7 +252,9 @@ class Scheduler:
             workspace = workspaces.get(connection, run.workspace)
             _, launch = runs.definition_and_launch(connection, run.id)
             manifest = snapshots.manifest_text(connection, run.snapshot_id) if run.snapshot_id else None
+            settings = workspace_settings.find(connection, run.workspace)
         around = self._surroundings
+        revealed, secrets = reveal(launch or {}, around.secret_of)
         plan = Plan(
             run_id=run.id,
             root_run_id=run.root_id,
@@ -258,12 +266,16 @@ class Scheduler:
             target=run.target,
             token=around.token_for(run.id),
             server_url=around.server_url(),
-            launch=Launch.from_dict(launch or {}),
+            launch=Launch.from_dict(revealed),
             snapshot_id=run.snapshot_id,
             server_file=str(around.home / "server.json"),
             objects=str(self._store.objects.folder),
             sdk=str(around.sdk_folder()),
             grace_seconds=around.grace_seconds,
+            environments=str(around.home / "environments"),
+            environments_limit=workspace_settings.limit(settings),
+            relax=workspace_settings.relax(settings),
+            secrets=secrets,
         )
         return plan, manifest
 
