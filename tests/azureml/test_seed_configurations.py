@@ -4,32 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-PYTORCH_YAML = """\
-channels:
-- conda-forge
-dependencies:
-- python=3.6.2
-- pip:
-  - azureml-defaults
-  - torch==1.6.0
-  - torchvision==0.7.0
-  - future==0.17.1
-  - pillow
-"""
-
-TENSORFLOW_YAML = """\
-channels:
-- conda-forge
-dependencies:
-- python=3.6.2
-- pip:
-  - azureml-defaults
-  - tensorflow-gpu==2.2.0
-  - horovod==0.19.5
-"""
-
-GPU_IMAGE = "mcr.microsoft.com/azureml/openmpi3.1.2-cuda10.1-cudnn7-ubuntu18.04"
+from tests.seeds import GPU_IMAGE, PYTORCH_YAML, TENSORFLOW_YAML
 
 
 @pytest.fixture
@@ -196,7 +171,7 @@ myenv.python.user_managed_dependencies = True
 """,  # noqa: W291
         names,
     )
-    assert not names["myenv"].needs_building()
+    assert names["myenv"].python.user_managed_dependencies
 
 
 def test_a_run_on_this_machine(names: dict[str, Any]) -> None:

@@ -173,6 +173,70 @@ def test_a_missing_file_is_told_of() -> None:
         CondaDependencies("nowhere.yml")
 
 
+def test_files_that_a_pip_section_includes_are_found_beside_the_specification(tmp_path: Path) -> None:
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "base.txt").write_text("numpy==1.26.4\n")
+    file = tmp_path / "env" / "conda.yml"
+    file.write_text("dependencies: [python=3.10, {pip: [torch, -r base.txt]}]")
+    assert CondaDependencies(file).pip_packages == ["torch", "numpy==1.26.4"]
+    (tmp_path / "env" / "base.txt").write_text("-r base.txt\n")
+    with pytest.raises(UserErrorException, match="includes itself"):
+        CondaDependencies(file)
+
+
+def test_a_specification_that_asks_for_nothing_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "empty.yml"
+    for text in ("", "name: x\nchannels: [conda-forge]\n", "dependencies: []\n"):
+        file.write_text(text)
+        with pytest.raises(UserErrorException, match=r"empty\.yml holds no packages"):
+            CondaDependencies.read(file)
+    file.write_text("dependencies: [python=3.10]\n")
+    assert CondaDependencies.read(file).get_python_version() == "3.10"
+
+
+@pytest.mark.parametrize("line", ["./pkg", "-e .", "-c limits.txt"])
+def test_what_does_not_travel_is_refused(tmp_path: Path, line: str) -> None:
+    packages = CondaDependencies()
+    with pytest.raises(UserErrorException, match=r"machine|constraints"):
+        packages.set_pip_requirements([line])
+    with pytest.raises(UserErrorException, match=r"machine|constraints"):
+        CondaDependencies.create(pip_packages=[line])
+    (tmp_path / "x.yml").write_text(f"dependencies: [{{pip: ['{line}']}}]")
+    with pytest.raises(UserErrorException, match=r"x\.yml"):
+        CondaDependencies(tmp_path / "x.yml")
+
+
+def test_options_are_known_by_either_of_their_names() -> None:
+    packages = CondaDependencies()
+    packages.set_pip_option("-i https://a.example")
+    packages.set_pip_index_url("https://b.example")
+    assert packages.pip_options == ["--index-url https://b.example"]
+    packages.remove_pip_option("-i")
+    assert packages.pip_options == []
+
+
+def test_a_private_wheel_is_asked_for_by_its_address() -> None:
+    address = f"runyard://wheels/{'0' * 64}/x-1.0-py3-none-any.whl"
+    packages = CondaDependencies.create(pip_packages=["numpy"])
+    for _ in range(2):
+        packages.add_pip_package(address)
+    assert packages.pip_packages == ["numpy", address]
+
+
+def test_credentials_are_not_shown() -> None:
+    packages = CondaDependencies.create(pip_packages=["git+https://me:hush@g.example/a.git"])
+    packages.set_pip_index_url("https://me:hush@i.example/simple")
+    assert "hush" not in repr(packages)
+    assert "hush" in packages.serialize_to_string()
+    for bad in ("https://me:hush@i.example", {"pip": "--index-url https://me:hush@i.example"}):
+        with pytest.raises(UserErrorException) as refusal:
+            CondaDependencies.from_dict({"dependencies": bad})
+        assert "hush" not in str(refusal.value)
+    with pytest.raises(UserErrorException) as refusal:
+        packages.set_pip_option("https://me:hush@i.example")
+    assert "hush" not in str(refusal.value)
+
+
 def test_the_dictionary_is_a_copy() -> None:
     packages = CondaDependencies()
     packages.as_dict()["channels"].append("x")

@@ -1,14 +1,17 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runyard.contracts.environment import Specification, specification_of
 from runyard.sdk.conda_dependencies import CondaDependencies
-from runyard.sdk.container_registry import ContainerRegistry
+from runyard.sdk.container_registry import ContainerRegistry, RegistryIdentity
 from runyard.sdk.environment import Environment, EnvironmentDefinition, EnvironmentReference
-from runyard.sdk.environment_sections import DockerBuildContext, DockerSection
+from runyard.sdk.environment_sections import DEFAULT_CPU_IMAGE, DockerBuildContext, DockerSection
 from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.runconfig import RunConfiguration
 
 
 @pytest.fixture
@@ -58,19 +61,15 @@ def test_an_untouched_environment_needs_no_building() -> None:
     environment = Environment("x", version="1")
     environment.environment_variables["A"] = "1"
     assert environment.is_untouched_default()
-    assert not environment.needs_building()
     environment.python.conda_dependencies.add_pip_package("torch")
     assert not environment.is_untouched_default()
-    assert environment.needs_building()
-    environment.python.user_managed_dependencies = True
-    assert not environment.needs_building()
 
 
 def test_an_image_of_ones_own_is_something_asked_for() -> None:
     for section in ({"base_image": "ubuntu"}, {"base_dockerfile": "FROM ubuntu"}):
         environment = Environment("x")
         environment.docker = DockerSection(**section)
-        assert environment.needs_building()
+        assert not environment.is_untouched_default()
 
 
 def test_a_clone_stands_alone_and_has_no_version() -> None:
@@ -88,7 +87,7 @@ def test_from_a_conda_specification(conda_file: str) -> None:
     environment = Environment.from_conda_specification("x", conda_file)
     assert environment.python.conda_dependencies.get_python_version() == "3.6.2"
     assert environment.python.conda_dependencies.pip_packages == ["torch==1.6.0"]
-    assert environment.needs_building()
+    assert not environment.is_untouched_default()
 
 
 def test_a_conda_specification_without_python_gets_one(tmp_path: Path) -> None:
@@ -168,6 +167,111 @@ def test_a_folder_is_overwritten_only_when_asked(tmp_path: Path) -> None:
 def test_a_folder_without_an_environment(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="azureml_environment"):
         Environment.load_from_directory(tmp_path)
+
+
+def one_of_each(conda_file: str, pip_file: str) -> "dict[str, Environment]":
+    registry = ContainerRegistry("reg.example", "me", "hush", RegistryIdentity(client_id="c"))
+    managed = Environment("managed")
+    managed.python.user_managed_dependencies = True
+    managed.python.interpreter_path = "/opt/venv/bin/python"
+    context = DockerBuildContext("storageaccount", "runyard://snapshots/abc", "docker/Dockerfile")
+    return {
+        "default": Environment("default"),
+        "conda": Environment.from_conda_specification("conda", conda_file),
+        "pip": Environment.from_pip_requirements("pip", pip_file, "24.0"),
+        "image": Environment.from_docker_image("image", "me/image:1", registry),
+        "image with packages": Environment.from_docker_image("both", "me/image:1", None, conda_file),
+        "Dockerfile": Environment.from_dockerfile("dockerfile", "FROM ubuntu\n"),
+        "Dockerfile with packages": Environment.from_dockerfile("both", "FROM ubuntu\n", None, pip_file),
+        "context": Environment.from_docker_build_context("context", context),
+        "managed": managed,
+    }
+
+
+KINDS = {
+    "default": Specification(name="default", python="3.8.13", left_out=("azureml-defaults",)),
+    "conda": Specification(name="conda", python="3.6.2", channels=("conda-forge",), pip=("torch==1.6.0",)),
+    "pip": Specification(name="pip", python="3.8.13", conda=("pip=24.0",), pip=("torch==1.6.0",)),
+    "image": Specification(
+        name="image",
+        image="me/image:1",
+        user_managed=True,
+        registry="reg.example",
+        registry_user="me",
+        registry_password="hush",
+    ),
+    "image with packages": Specification(
+        name="both", image="me/image:1", python="3.6.2", channels=("conda-forge",), pip=("torch==1.6.0",)
+    ),
+    "Dockerfile": Specification(name="dockerfile", dockerfile="FROM ubuntu\n", user_managed=True),
+    "Dockerfile with packages": Specification(
+        name="both", dockerfile="FROM ubuntu\n", python="3.8.13", conda=("pip",), pip=("torch==1.6.0",)
+    ),
+    "context": Specification(
+        name="context",
+        context="runyard://snapshots/abc",
+        context_dockerfile="docker/Dockerfile",
+        user_managed=True,
+    ),
+    "managed": Specification(name="managed", user_managed=True, interpreter="/opt/venv/bin/python"),
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_the_definition_says_what_is_built(conda_file: str, pip_file: str, kind: str) -> None:
+    """What `to_dict` writes and what `specification_of` reads are two ends of one thing."""
+    environment, wanted = one_of_each(conda_file, pip_file)[kind], KINDS[kind]
+    if not (wanted.image or wanted.dockerfile or wanted.context):
+        wanted = replace(wanted, image=DEFAULT_CPU_IMAGE)
+    if wanted.python and not wanted.channels:
+        wanted = replace(wanted, channels=("anaconda", "conda-forge"))
+    assert specification_of(environment.to_dict()) == replace(wanted, interpreter=wanted.interpreter or "python")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_nothing_is_lost_on_the_way_through_files(tmp_path: Path, conda_file: str, pip_file: str, kind: str) -> None:
+    environment = one_of_each(conda_file, pip_file)[kind]
+    environment.save_to_directory(tmp_path / "saved")
+    assert Environment.load_from_directory(tmp_path / "saved") == environment
+    assert Environment.from_dict(json.loads(json.dumps(environment.to_dict()))) == environment
+    configuration = RunConfiguration()
+    configuration.environment = environment
+    configuration.save(tmp_path / "project", "train")
+    assert RunConfiguration.load(tmp_path / "project", "train").environment == environment
+
+
+def test_empty_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "nothing").write_text("")
+    for read in (Environment.from_conda_specification, Environment.from_pip_requirements):
+        with pytest.raises(UserErrorException, match="nothing holds no packages"):
+            read("x", tmp_path / "nothing")
+        with pytest.raises(FileNotFoundError, match="nowhere"):
+            read("x", tmp_path / "nowhere")
+    with pytest.raises(UserErrorException, match="holds no packages"):
+        Environment("x").python.conda_dependencies_file = str(tmp_path / "nothing")
+
+
+def test_credentials_are_shown_nowhere(conda_file: str, pip_file: str) -> None:
+    environment = one_of_each(conda_file, pip_file)["image"]
+    environment.python.conda_dependencies.set_pip_index_url("https://me:hush@i.example")
+    environment.python.conda_dependencies.add_pip_package("git+https://me:hush@g.example/a.git")
+    context = Environment.from_docker_build_context("c", DockerBuildContext("git", "https://hush@g.example/x.git"))
+    dockerfile = Environment.from_dockerfile("d", "FROM ubuntu\nRUN pip install -i https://me:hush@i.example x\n")
+    managed = environment.clone("managed")
+    managed.python.user_managed_dependencies = False
+    for each in (environment, context, dockerfile, managed):
+        assert "hush" not in repr(each)
+        assert "hush" not in each._repr_html_()
+
+
+def test_the_view_for_notebooks() -> None:
+    environment = Environment("<x>", version="3")
+    environment.python.conda_dependencies.add_pip_package("torch")
+    shown = environment._repr_html_()
+    assert "&lt;x&gt;" in shown
+    for cell in ("3", "3.8.13", "azureml-defaults, torch", DEFAULT_CPU_IMAGE):
+        assert f"<td>{cell}</td>" in shown
+    assert "<td>a Dockerfile</td>" in Environment.from_dockerfile("x", "FROM ubuntu")._repr_html_()
 
 
 def test_the_old_name_and_the_reference() -> None:

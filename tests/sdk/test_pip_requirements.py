@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,23 +46,60 @@ def test_merging_twice_changes_nothing(lines: "list[str]") -> None:
     assert len(once) == len({pip_requirements.parse(each).key for each in once})
 
 
-def test_a_file_with_comments_continuations_and_others_inside(tmp_path: Path) -> None:
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "base.txt").write_text("numpy\n")
-    (tmp_path / "all.txt").write_text(
-        "# what we need\n--extra-index-url https://i.example  # ours\n-r more/base.txt\ntorch \\\n  ==1.6.0\n\n"
-        "a @ https://h.example/a.whl#sha256=1\n"
-    )
-    assert pip_requirements.read_file(tmp_path / "all.txt") == [
-        "--extra-index-url https://i.example",
-        "numpy",
-        "torch    ==1.6.0",
-        "a @ https://h.example/a.whl#sha256=1",
-    ]
+@pytest.mark.parametrize(
+    "line",
+    ["./pkg", ".", ".[extra]", "../x.whl", "/srv/x.whl", "~/x", "pkg/", "x-1.0-py3-none-any.whl", "x @ ./x", "file:x"],
+)
+def test_a_path_is_refused_with_the_way_out(line: str) -> None:
+    with pytest.raises(UserErrorException, match=r"mine\.txt: .*on this machine's disk.*add_private_pip_wheel"):
+        pip_requirements.portable(line, "mine.txt")
 
 
-def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("-r b.txt\n")
-    (tmp_path / "b.txt").write_text("--requirement=a.txt\n")
-    with pytest.raises(UserErrorException, match="includes itself"):
-        pip_requirements.read_file(tmp_path / "a.txt")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "numpy~=1.2",
+        "a-b_c[x,y]>=1,!=2; python_version < '3.9'",
+        "x==1.0 --hash=sha256:00",
+        "git+ssh://git@g.example/a.git@main",
+        "x @ https://h.example/x.whl",
+        "file:///srv/x-1.0-py3-none-any.whl",
+        f"runyard://wheels/{'0' * 64}/x-1.0-py3-none-any.whl",
+        "--index-url https://i.example/simple",
+        "-c https://h.example/constraints.txt",
+        "--find-links /srv/wheels",
+    ],
+)
+def test_what_can_be_built_anywhere_stays_as_it_is(line: str) -> None:
+    assert pip_requirements.portable(f" {line} ") == line
+
+
+def test_an_address_of_a_private_wheel_is_no_name() -> None:
+    one, other = (f"runyard://wheels/{'0' * 64}/{name}-1.0-py3-none-any.whl" for name in "ab")
+    assert pip_requirements.parse(one).name is None
+    assert pip_requirements.same_package(one, one)
+    assert not pip_requirements.same_package(one, other)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("-e .", "installs a folder of this machine.*source folder"),
+        ("--editable=./pkg", "installs a folder"),
+        ("-r other.txt", "from_pip_requirements"),
+        ("-c limits.txt", "a file of constraints.*into the requirements"),
+    ],
+)
+def test_options_that_hang_on_files_are_refused(line: str, words: str) -> None:
+    with pytest.raises(UserErrorException, match=words):
+        pip_requirements.portable(line)
+
+
+def test_credentials_are_in_no_refusal() -> None:
+    for line in ("./a --index-url https://me:hush@i.example", "-c ./x?https://me:hush@h.example"):
+        with pytest.raises(UserErrorException) as refusal:
+            pip_requirements.portable(line)
+        assert "hush" not in str(refusal.value)
+    with pytest.raises(UserErrorException) as refusal:
+        pip_requirements.merge(["a @ https://me:hush@h.example/1.whl", "a==2"])
+    assert "hush" not in str(refusal.value)

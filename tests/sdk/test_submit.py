@@ -182,11 +182,26 @@ def test_what_makes_no_sense_is_refused(experiment: Experiment, project: Path) -
         experiment.submit(configured(project, text), run_id="a/b")
 
 
-def test_packages_are_refused_with_the_way_out(experiment: Experiment, project: Path) -> None:
-    environment = Environment("with-packages")
-    environment.python.conda_dependencies.add_pip_package("torch")
-    with pytest.raises(UserErrorException, match="user_managed_dependencies = True"):
-        experiment.submit(configured(project, "pass", environment=environment))
+def test_an_environment_is_built_before_its_script_starts(
+    experiment: Experiment, project: Path, server_home: Path
+) -> None:
+    environment = Environment("with-python")
+    environment.python.conda_dependencies.set_pip_requirements(["--no-index"])
+    environment.python.conda_dependencies.set_python_version("3")
+    run = experiment.submit(configured(project, "import sys; print(sys.prefix)", environment=environment))
+    run.wait_for_completion()
+    printed = run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"].strip()
+    assert Path(printed).parent == server_home / "environments"
+    assert run.get_properties()["runyard.environment"] == "packages: with-python"
+
+
+def test_a_pin_that_cannot_be_had_fails_the_run_before_its_script(experiment: Experiment, project: Path) -> None:
+    environment = Environment("too-old")
+    environment.python.conda_dependencies.set_python_version("2.5.1")
+    run = experiment.submit(configured(project, "pass", environment=environment))
+    with pytest.raises(ActivityFailedException, match=r"2\.5\.1"):
+        run.wait_for_completion()
+    assert "user_logs/std_log.txt" not in run.get_file_names()
 
 
 def test_a_run_without_a_snapshot(experiment: Experiment, project: Path) -> None:

@@ -63,7 +63,7 @@ def test_names_follow_the_rule(workspace: Workspace, name: str) -> None:
 
 
 def test_what_cannot_exist_is_empty_and_what_cannot_be_done_says_so(workspace: Workspace) -> None:
-    for nothing in ("compute_targets", "datastores", "datasets", "environments", "images", "models", "webservices"):
+    for nothing in ("compute_targets", "datastores", "datasets", "images", "models", "webservices"):
         assert getattr(workspace, nothing) == {}
     for call in (
         workspace.get_default_datastore,

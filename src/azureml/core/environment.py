@@ -1,5 +1,7 @@
 """azureml.core.environment, from `runyard.sdk`. DockerEnvironment and PythonEnvironment are old names."""
 
+from typing import TYPE_CHECKING
+
 from runyard.sdk.conda_dependencies import CondaDependencies
 from runyard.sdk.container_registry import ContainerRegistry
 from runyard.sdk.environment import Environment, EnvironmentReference
@@ -17,6 +19,10 @@ from runyard.sdk.environment_sections import (
 )
 from runyard.sdk.environment_sections import DockerSection as DockerEnvironment
 from runyard.sdk.environment_sections import PythonSection as PythonEnvironment
+from runyard.sdk.sdk_v1 import late_names
+
+if TYPE_CHECKING:
+    from runyard.sdk.environment_builds import ImageBuildDetails
 
 __all__ = [
     "DEFAULT_CPU_IMAGE",
@@ -31,8 +37,11 @@ __all__ = [
     "DockerSection",
     "Environment",
     "EnvironmentReference",
+    "ImageBuildDetails",
     "PythonEnvironment",
     "PythonSection",
     "SparkPackage",
     "SparkSection",
 ]
+
+__getattr__ = late_names(__name__, {"ImageBuildDetails": "runyard.sdk.environment_builds"})

@@ -52,7 +52,7 @@ class AbstractAuthentication:
         """A session of the `requests` library that carries the header."""
         if session is None:
             try:
-                import requests  # type: ignore[import-untyped]
+                import requests
             except ImportError as error:
                 raise ImportError("signed_session() needs the requests library: pip install requests") from error
             session = requests.Session()

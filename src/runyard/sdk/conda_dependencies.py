@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 from typing import Any, Iterable, Mapping, Sequence
 
-from runyard.sdk import pip_requirements, yaml_files
+from runyard.contracts.environment import conda_name
+from runyard.contracts.secrets import mask
+from runyard.sdk import pip_requirements, requirements_files, yaml_files
 from runyard.sdk.exceptions import UserErrorException
 
 FILE_NAME = "conda_dependencies.yml"
 DEFAULT_PYTHON = "3.8.13"
 CREATED_PYTHON = "3.10.18"
 SDK_PACKAGE = "azureml-defaults"
-REPEATABLE = ("--extra-index-url", "--find-links", "-f", "--trusted-host", "--editable", "-e", "--constraint", "-c")
+REPEATABLE = ("--extra-index-url", "--find-links", "--trusted-host", "--constraint")
 """Options that pip takes several times."""
 KEYS = ("name", "channels", "dependencies", "prefix", "variables")
-
-_CONDA_NAME = re.compile(r"(?:[^\s:]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)(.*)", re.DOTALL)
 
 
 class CondaDependencies:
@@ -47,6 +46,7 @@ class CondaDependencies:
             if not os.path.isfile(path):
                 raise FileNotFoundError(f"There is no conda specification at {path!r} (seen from {os.getcwd()}).")
             self._said = _checked(yaml_files.read(path), path)
+            self._set_pip(requirements_files.inlined(self._pip(), os.path.abspath(path)))
         else:
             self._said = {
                 "name": "project_environment",
@@ -112,7 +112,7 @@ class CondaDependencies:
     def get_python_version(self) -> str | None:
         """The version that is asked for; None when the specification leaves it open."""
         for package in self.conda_packages:
-            if _conda_name(package) == "python":
+            if conda_name(package) == "python":
                 return package.split("python", 1)[1].strip(" =") or None
         return None
 
@@ -129,7 +129,7 @@ class CondaDependencies:
     def add_conda_package(self, conda_package: str) -> None:
         """Ask for a package. One that is there with another version stays; `python=...` sets Python's version."""
         _refuse_option(conda_package, "conda package")
-        if _conda_name(conda_package) == "python":
+        if conda_name(conda_package) == "python":
             self._put_python(conda_package)
         elif conda_package not in self._said["dependencies"]:
             packages = self._said["dependencies"]
@@ -137,18 +137,19 @@ class CondaDependencies:
 
     def remove_conda_package(self, conda_package: str) -> None:
         """Take out a package, in whatever version."""
-        name = _conda_name(conda_package)
+        name = conda_name(conda_package)
         if name == "python":
             raise UserErrorException("Python cannot be taken out: use set_python_version to change its version.")
         self._said["dependencies"] = [
-            each for each in self._said["dependencies"] if not (isinstance(each, str) and _conda_name(each) == name)
+            each for each in self._said["dependencies"] if not (isinstance(each, str) and conda_name(each) == name)
         ]
 
     def add_pip_package(self, pip_package: str) -> None:
         """Ask for a package in the place of any other version of it."""
         _refuse_option(pip_package, "pip package")
-        kept = [line for line in self._pip() if not pip_requirements.same_package(line, pip_package)]
-        self._set_pip([*kept, pip_package])
+        wanted = pip_requirements.portable(pip_package)
+        kept = [line for line in self._pip() if not pip_requirements.same_package(line, wanted)]
+        self._set_pip([*kept, wanted])
 
     def remove_pip_package(self, pip_package: str) -> None:
         """Take out a package, in whatever version."""
@@ -157,22 +158,23 @@ class CondaDependencies:
     def set_pip_option(self, pip_option: str) -> None:
         """Give pip an option (`--index-url https://...`), in the place of another value unless pip takes several."""
         if not pip_requirements.is_option(pip_option):
-            raise UserErrorException(f"{pip_option!r} is no option of pip: an option begins with '-'.")
-        new, name = pip_option.strip(), _option_name(pip_option)
+            raise UserErrorException(f"{mask(pip_option)!r} is no option of pip: an option begins with '-'.")
+        new, name = pip_requirements.portable(pip_option), _option_name(pip_option)
         kept = [line for line in self.pip_options if line != new and (name in REPEATABLE or _option_name(line) != name)]
         self._set_pip([*kept, new, *self.pip_packages])
 
     def remove_pip_option(self, pip_option: str) -> None:
         """Take out an option: with a value only that one, without a value all of its name."""
         gone = pip_option.strip()
-        self._set_pip([line for line in self._pip() if line != gone and _option_name(line) != gone])
+        named = pip_requirements.LONG_NAMES.get(gone, gone)
+        self._set_pip([line for line in self._pip() if line != gone and _option_name(line) != named])
 
     def set_pip_index_url(self, index_url: str) -> None:
         self.set_pip_option(f"--index-url {index_url}")
 
     def set_pip_requirements(self, pip_requirements: Iterable[str]) -> None:
         """Replace the whole pip section, options included."""
-        self._set_pip([line.strip() for line in pip_requirements if line.strip()])
+        self._set_pip([_portable(line) for line in pip_requirements if line.strip()])
 
     def add_cntk_package(self, core_type: str = "cpu") -> None:
         self.add_pip_package(_variant("cntk", core_type))
@@ -210,6 +212,17 @@ class CondaDependencies:
 
     to_dict = as_dict
 
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> CondaDependencies:
+        """The specification in a file. One that asks for nothing is refused: it is a mistake more often than a wish."""
+        said = CondaDependencies(path)
+        if not said._said["dependencies"]:
+            raise UserErrorException(
+                f"{os.fspath(path)} holds no packages. Name at least a Python (`dependencies: [python=3.10]`); where "
+                "nothing is to be installed, use an environment with `env.python.user_managed_dependencies = True`."
+            )
+        return said
+
     @classmethod
     def from_dict(cls, said: Mapping[str, Any], where: str = "") -> CondaDependencies:
         """The inverse of `as_dict`; `where` names the place in messages."""
@@ -223,7 +236,7 @@ class CondaDependencies:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"CondaDependencies(conda={self.conda_packages}, pip={self.pip_packages})"
+        return mask(f"CondaDependencies(conda={self.conda_packages}, pip={self.pip_packages})")
 
     def _pip(self) -> list[str]:
         for each in self._said["dependencies"]:
@@ -237,7 +250,7 @@ class CondaDependencies:
 
     def _put_python(self, package: str) -> None:
         others = [
-            each for each in self._said["dependencies"] if not isinstance(each, str) or _conda_name(each) != "python"
+            each for each in self._said["dependencies"] if not isinstance(each, str) or conda_name(each) != "python"
         ]
         self._said["dependencies"] = [package, *others]
 
@@ -250,7 +263,7 @@ class CondaDependencies:
 def _checked(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     """A copy of a specification that is known to have the form of one."""
     if not isinstance(said, Mapping):
-        raise UserErrorException(f"{where} is no conda specification: {said!r}.")
+        raise UserErrorException(mask(f"{where} is no conda specification: {said!r}."))
     unknown = [str(key) for key in said if key not in KEYS]
     if unknown:
         raise UserErrorException(
@@ -262,14 +275,14 @@ def _checked(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     pip: list[str] = []
     dependencies = content.get("dependencies") or []
     if not isinstance(dependencies, list):
-        raise UserErrorException(f"{where}: dependencies should be a list, not {dependencies!r}.")
+        raise UserErrorException(mask(f"{where}: dependencies should be a list, not {dependencies!r}."))
     for each in dependencies:
         if isinstance(each, dict) and list(each) == ["pip"]:
             pip += _texts(each["pip"], f"{where}: pip")
         elif isinstance(each, str):
             packages.append(each)
         else:
-            raise UserErrorException(f"{where}: {each!r} is neither a package nor a `pip:` list.")
+            raise UserErrorException(mask(f"{where}: {each!r} is neither a package nor a `pip:` list."))
     content["dependencies"] = [*packages, {"pip": pip}] if pip else packages
     return content
 
@@ -279,22 +292,21 @@ def _texts(said: object, where: str) -> list[str]:
         return []
     if isinstance(said, (list, tuple)) and all(isinstance(each, str) for each in said):
         return list(said)
-    raise UserErrorException(f"{where} should be a list of texts, not {said!r}.")
-
-
-def _conda_name(package: str) -> str:
-    match = _CONDA_NAME.fullmatch(package.strip())
-    return match[1].lower() if match else package.strip()
+    raise UserErrorException(mask(f"{where} should be a list of texts, not {said!r}."))
 
 
 def _option_name(line: str) -> str | None:
-    return re.split(r"[\s=]", line.strip(), maxsplit=1)[0] if pip_requirements.is_option(line) else None
+    return pip_requirements.option(line)[0] if pip_requirements.is_option(line) else None
+
+
+def _portable(line: str) -> str:
+    return pip_requirements.portable(line)  # apart, because a parameter of SDK v1 has the name of the module
 
 
 def _refuse_option(package: str, kind: str) -> None:
     if pip_requirements.is_option(package):
         raise UserErrorException(
-            f"{package!r} is no {kind}: names do not begin with '-'. Options of pip go to set_pip_option."
+            f"{mask(package)!r} is no {kind}: names do not begin with '-'. Options of pip go to set_pip_option."
         )
 
 

@@ -19,6 +19,7 @@ import warnings
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Mapping, Protocol, TypeVar
 
+from runyard.contracts.secrets import mask
 from runyard.sdk.exceptions import RunConfigurationException
 
 Plain = Any
@@ -125,7 +126,7 @@ class Configuration:
             for each, value in said
             if value != _default(each)
         )
-        return f"{type(self).__name__}({', '.join(told)})"
+        return mask(f"{type(self).__name__}({', '.join(told)})")
 
 
 def plain(value: object) -> Plain:
@@ -173,7 +174,7 @@ def _copied(value: Plain, where: str) -> object:
 def _expect(said: object, kind: type, where: str) -> None:
     if not isinstance(said, kind):
         wanted = "a list" if kind is list else "settings by name"
-        raise RunConfigurationException(f"{where}: expected {wanted}, found {said!r}.")
+        raise RunConfigurationException(mask(f"{where}: expected {wanted}, found {said!r}."))
 
 
 def _no_such_attribute(kind: type[Configuration], name: str) -> str:

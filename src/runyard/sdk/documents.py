@@ -26,6 +26,15 @@ class ExperimentDocument(TypedDict):
     archived_at: str | None
 
 
+class EnvironmentDocument(TypedDict):
+    name: str
+    version: str
+    definition: dict[str, Any]
+    labels: list[str]
+    created_at: str | None
+    curated: bool
+
+
 class StateDocument(TypedDict):
     status: str
     at: str

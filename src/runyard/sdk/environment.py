@@ -1,4 +1,7 @@
-"""An environment: the Python, the packages, the image and the variables that a run gets. Nothing is built here."""
+"""An environment: the Python, the packages, the image and the variables that a run gets.
+
+Here it is described. What a workspace keeps of it is in `environment_catalogue`, its builds in `environment_builds`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Sequence
 
-from runyard.sdk import pip_requirements as requirements
+from runyard.sdk import requirements_files
 from runyard.sdk.conda_dependencies import CREATED_PYTHON, CondaDependencies
 from runyard.sdk.configuration import Configuration, of
 from runyard.sdk.container_registry import ContainerRegistry
@@ -18,11 +21,16 @@ from runyard.sdk.environment_sections import (
     DEFAULT_CPU_IMAGE,
     DatabricksSection,
     DockerBuildContext,
+    DockerImageDetails,
     DockerSection,
     PythonSection,
     SparkSection,
 )
 from runyard.sdk.exceptions import UserErrorException
+
+if TYPE_CHECKING:
+    from runyard.sdk.environment_builds import ImageBuildDetails
+    from runyard.sdk.workspace import Workspace
 
 DEFINITION_FILE = "azureml_environment.json"
 CONDA_FILE = "conda_dependencies.yml"
@@ -76,10 +84,6 @@ class Environment(Configuration):
         origin = (docker.base_image, docker.base_dockerfile, docker.build_context)
         return self.python == PythonSection() and origin == (DEFAULT_CPU_IMAGE, None, None)
 
-    def needs_building(self) -> bool:
-        """Whether an interpreter or an image must be made before a script can run in it."""
-        return not self.python.user_managed_dependencies and not self.is_untouched_default()
-
     def clone(self, new_name: str) -> Environment:
         """A copy under another name, with no version yet."""
         if not isinstance(new_name, str) or not new_name:
@@ -88,6 +92,92 @@ class Environment(Configuration):
         made.name = new_name
         made.version = None
         made.asset_id = None
+        return made
+
+    # -- in a workspace ---------------------------------------------------------------------------------------------
+
+    def register(self, workspace: Workspace) -> Environment:
+        """Keep the environment in the workspace, and return it with its version.
+
+        The same content again keeps its version; other content gets the next one, unless `version` is set.
+        """
+        from runyard.sdk import environment_catalogue
+
+        return environment_catalogue.register(workspace, self)
+
+    @staticmethod
+    def get(workspace: Workspace, name: str, version: str | None = None, label: str | None = None) -> Environment:
+        """The environment of this name: in a version, with a label, or (with neither) the latest.
+
+        The curated names of SDK v1 (`AzureML-...`) need no registering.
+        """
+        from runyard.sdk import environment_catalogue
+
+        return environment_catalogue.get(workspace, name, version, label)
+
+    @staticmethod
+    def list(workspace: Workspace) -> dict[str, Environment]:
+        """The environments of a workspace by name, each in its latest version."""
+        from runyard.sdk import environment_catalogue
+
+        return environment_catalogue.listed(workspace)
+
+    @staticmethod
+    def label(workspace: Workspace, name: str, version: str, labels: Sequence[str]) -> None:
+        """Put labels on a version, for `get(..., label=...)`. One that another version has moves here."""
+        from runyard.sdk import environment_catalogue
+
+        environment_catalogue.label(workspace, name, version, labels)
+
+    @staticmethod
+    def add_private_pip_wheel(workspace: Workspace, file_path: str | os.PathLike[str], exist_ok: bool = False) -> str:
+        """Keep a wheel of one's own in the workspace, and return the address to hand to `add_pip_package`.
+
+        Another wheel of that name is refused unless `exist_ok`; the address names this very content in any case.
+        """
+        from runyard.sdk import environment_catalogue
+
+        return environment_catalogue.keep_wheel(workspace, file_path, exist_ok)
+
+    def build(self, workspace: Workspace, image_build_compute: str | None = None) -> ImageBuildDetails:
+        """Register the environment, and build it ahead of its runs; returns at once.
+
+        >>> environment.build(workspace).wait_for_completion(show_output=True)  # doctest: +SKIP
+        """
+        from runyard.sdk import environment_builds
+
+        return environment_builds.build(workspace, self, image_build_compute)
+
+    def build_local(self, workspace: Workspace, platform: str | None = None, **kwargs: Any) -> ImageBuildDetails:
+        """Build the environment on this machine and show how it goes; a failure raises.
+
+        Of SDK v1's options, `useDocker` and `pushImageToWorkspaceAcr` are taken and change nothing: what the
+        environment asks for decides.
+        """
+        from runyard.sdk import environment_builds
+
+        return environment_builds.build_local(workspace, self, platform, kwargs)
+
+    def get_image_details(self, workspace: Workspace) -> DockerImageDetails:
+        """What is known of the image (or the interpreter) that this environment was last built as."""
+        from runyard.sdk import environment_builds
+
+        return environment_builds.image_details(workspace, self)
+
+    # -- from files and images --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def from_existing_conda_environment(name: str, conda_environment_name: str) -> Environment | None:
+        """An environment with the packages of a conda environment on this machine; None, and a warning that says why,
+        when it cannot be read."""
+        from runyard.sdk.conda_export import NoExport, exported
+
+        made = Environment(name)
+        try:
+            made.python.conda_dependencies = exported(conda_environment_name)
+        except NoExport as error:
+            warnings.warn(f"The conda environment {conda_environment_name!r} could not be read: {error}.", stacklevel=2)
+            return None
         return made
 
     @staticmethod
@@ -169,6 +259,28 @@ class Environment(Configuration):
             made.docker.base_dockerfile = folder / DOCKER_FILE
         return made
 
+    def _repr_html_(self) -> str:
+        from runyard.contracts.environment import conda_name
+        from runyard.contracts.secrets import mask
+        from runyard.sdk.notebook import table
+
+        if self.python.user_managed_dependencies:
+            python, packages = self.python.interpreter_path, "as they are"
+        else:
+            wanted = self.python.conda_dependencies
+            python = wanted.get_python_version() or ""
+            named = [each for each in wanted.conda_packages if conda_name(each) != "python"]
+            packages = ", ".join([*named, *wanted.pip_packages])
+        row = (self.name, self.version, python, mask(packages), mask(self._origin()))
+        return table(("Name", "Version", "Python", "Packages", "Image"), [row])
+
+    def _origin(self) -> str:
+        """Where the image comes from, in a word or two."""
+        docker = self.docker
+        if docker.build_context is not None:
+            return str(docker.build_context.location)
+        return "a Dockerfile" if docker.base_dockerfile is not None else docker.base_image or ""
+
 
 class EnvironmentDefinition(Environment):
     """The old name of Environment."""
@@ -184,9 +296,15 @@ class EnvironmentReference(Configuration):
     name: str | None = None
     version: str | None = None
 
+    def get_environment(self, workspace: Workspace) -> Environment:
+        """The environment that is meant; without a version, the latest."""
+        if not self.name:
+            raise UserErrorException("The reference to an environment needs its name.")
+        return Environment.get(workspace, self.name, self.version)
+
 
 def _conda_dependencies(path: str | os.PathLike[str]) -> CondaDependencies:
-    said = CondaDependencies(path)
+    said = CondaDependencies.read(path)
     if said.get_python_version() is None:
         warnings.warn(
             f"{os.fspath(path)} does not say which Python it is for; python={CREATED_PYTHON} is taken.", stacklevel=3
@@ -196,7 +314,7 @@ def _conda_dependencies(path: str | os.PathLike[str]) -> CondaDependencies:
 
 
 def _require(environment: Environment, path: str | os.PathLike[str]) -> None:
-    environment.python.conda_dependencies.set_pip_requirements(requirements.read_file(path))
+    environment.python.conda_dependencies.set_pip_requirements(requirements_files.read(path))
 
 
 def _with_packages(

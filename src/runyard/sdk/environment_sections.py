@@ -6,11 +6,14 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Dict
+from typing import TYPE_CHECKING, Any, Dict
 
 from runyard.sdk.conda_dependencies import CondaDependencies
 from runyard.sdk.configuration import NULLABLE, Configuration, list_of, of
 from runyard.sdk.container_registry import ContainerRegistry
+
+if TYPE_CHECKING:
+    from runyard.sdk.workspace import Workspace
 
 DEFAULT_CPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu22.04:20251130.v1"
 DEFAULT_GPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-cuda11.8-cudnn8-ubuntu22.04"
@@ -43,7 +46,7 @@ class PythonSection(Configuration):
     @conda_dependencies_file.setter
     def conda_dependencies_file(self, value: str | os.PathLike[str] | None) -> None:
         if value is not None:
-            self.conda_dependencies = CondaDependencies(value)
+            self.conda_dependencies = CondaDependencies.read(value)
         self._conda_dependencies_file = None if value is None else os.fspath(value)
 
 
@@ -57,7 +60,7 @@ class DockerImagePlatform(Configuration):
 
 @dataclass(repr=False)
 class DockerBuildContext(Configuration):
-    """A folder that an image is built from: an address in a Git repository or a storage account."""
+    """A folder that an image is built from: the address of a Git repository, or what `from_local_directory` sent."""
 
     class LocationType(str, Enum):
         Git = "git"
@@ -66,6 +69,15 @@ class DockerBuildContext(Configuration):
     location_type: str | None = None
     location: str | None = None
     dockerfile_path: str = "Dockerfile"
+
+    @staticmethod
+    def from_local_directory(
+        workspace: Workspace, path: str | os.PathLike[str], dockerfile_path: str = "Dockerfile"
+    ) -> DockerBuildContext:
+        """A folder of this machine as it is now. It is sent to the workspace, without what its `.amlignore` names."""
+        from runyard.sdk.environment_catalogue import keep_folder
+
+        return keep_folder(workspace, path, dockerfile_path)
 
 
 def _moved(name: str) -> Any:

@@ -1,14 +1,15 @@
-"""What is started for a run configuration: the script or command, its arguments, its interpreter, its variables."""
+"""What is started for a run configuration: the script or command, its arguments, its environment, its variables."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runyard.contracts.environment import CONTAINER, CURRENT, Specification, specification_of
 from runyard.contracts.plan import Launch
 from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
 
@@ -41,12 +42,16 @@ def launch_of(run_config: RunConfiguration) -> dict[str, Any]:
     if not run_config.target:
         raise ExperimentExecutionException("The run has no compute target. Set compute_target='local'.")
     _refuse_what_is_to_come(run_config)
+    specification = _specification(run_config)
     launch = Launch(
         script=run_config.script or None,
         command=str(command) if command else None,
         arguments=[str(argument) for argument in run_config.arguments or ()],
-        interpreter=interpreter_of(run_config),
+        interpreter=_interpreter(run_config, specification),
         environment_variables=_variables(run_config),
+        shell=_shell(run_config),
+        environment=specification.as_dict(),
+        container=_container(run_config) if specification.kind == CONTAINER else {},
         max_run_duration_seconds=run_config.max_run_duration_seconds or None,
         output_collection=bool(run_config.history.output_collection),
         directories_to_watch=[str(folder) for folder in run_config.history.directories_to_watch or ()],
@@ -54,21 +59,34 @@ def launch_of(run_config: RunConfiguration) -> dict[str, Any]:
     return asdict(launch)
 
 
-def interpreter_of(run_config: RunConfiguration) -> str:
-    """The Python that runs the script.
-
-    The user's own environment means the Python that this code runs in, unless another is named; so does an environment
-    that nobody has touched.
-    """
+def environment_property(run_config: RunConfiguration) -> str:
+    """Which environment the run asks for, in words."""
     environment = run_config.environment
-    if environment.needs_building():
-        raise UserErrorException(
-            f"The environment {environment.name!r} asks for packages, and this version of Runyard does not build "
-            "environments yet. Install them yourself and say so with `env.python.user_managed_dependencies = True`; "
-            "`env.python.interpreter_path` names the Python that has them."
-        )
-    given = environment.python.interpreter_path
-    if not environment.python.user_managed_dependencies or given in (None, "", DEFAULT_INTERPRETER):
+    specification = _specification(run_config)
+    if specification.kind != CURRENT:
+        return f"{specification.kind}: {environment.name}"
+    interpreter = _interpreter(run_config, specification)
+    kind = "user-managed" if environment.python.user_managed_dependencies else "current interpreter"
+    return f"{kind}: {interpreter}"
+
+
+def _specification(run_config: RunConfiguration) -> Specification:
+    """What the environment asks for. One that nobody has touched asks for the Python that this code runs in."""
+    environment = run_config.environment
+    if environment.is_untouched_default():
+        return Specification(name=environment.name or "", user_managed=True)
+    specification = specification_of(environment.to_dict())
+    if specification.interpreter == DEFAULT_INTERPRETER:  # not a choice: it is what SDK v1 fills in
+        specification = replace(specification, interpreter="")
+    return specification
+
+
+def _interpreter(run_config: RunConfiguration, specification: Specification) -> str:
+    """The Python that runs the script where none is built: the one that this code runs in, unless another is named."""
+    given = specification.interpreter
+    if specification.kind != CURRENT:
+        return given or DEFAULT_INTERPRETER
+    if not given:
         return sys.executable
     if run_config.target == LOCAL and shutil.which(given) is None:
         raise UserErrorException(
@@ -78,13 +96,16 @@ def interpreter_of(run_config: RunConfiguration) -> str:
     return str(Path(given).expanduser()) if given.startswith("~") else given
 
 
-def environment_property(run_config: RunConfiguration) -> str:
-    """Which environment the run got, in words."""
-    environment = run_config.environment
-    interpreter = interpreter_of(run_config)
-    if environment.python.user_managed_dependencies:
-        return f"user-managed: {interpreter}"
-    return f"current interpreter: {interpreter}"
+def _container(run_config: RunConfiguration) -> dict[str, Any]:
+    docker = run_config.docker
+    gpu = run_config.environment.docker.gpu_support
+    return {"arguments": [str(each) for each in docker.arguments or ()], "shm_size": docker.shm_size, "gpu": bool(gpu)}
+
+
+def _shell(run_config: RunConfiguration) -> dict[str, str]:
+    if run_config.target != LOCAL:
+        return {}
+    return {name: os.environ[name] for name in OF_THE_SHELL if name in os.environ}
 
 
 def _variables(run_config: RunConfiguration) -> dict[str, str]:
@@ -93,8 +114,6 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
     of_environment = run_config.environment.environment_variables or {}
     said = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
     variables: dict[str, str] = {}
-    if run_config.target == LOCAL:
-        variables = {name: os.environ[name] for name in OF_THE_SHELL if name in os.environ}
     for name, value in said.items():
         if not name or "=" in name or "\0" in f"{name}{value}":
             raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")
@@ -108,7 +127,6 @@ def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
         "a distributed job (distributed_job_config, node_count > 1)": (
             run_config.node_count > 1 or run_config.communicator not in ("None", None, "")
         ),
-        "a run in a container (DockerConfiguration(use_docker=True))": run_config.docker.use_docker,
         "data references": bool(run_config.data_references),
         "datasets as inputs": bool(run_config.data),
         "datasets as outputs": bool(run_config.output_data),

@@ -1,9 +1,17 @@
-"""Telling whether a process is still the one that was meant: process ids are used again, their start times are not."""
+"""What this machine says of its processes, and how a child is tied to its parent.
+
+Process ids are used again, start times are not: both together tell whether a process is still the one that was meant.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from pathlib import Path
+from typing import Callable
+
+_PR_SET_PDEATHSIG = 1
 
 
 def started(pid: int) -> str | None:
@@ -20,6 +28,31 @@ def alive(pid: int, start: str | None = None) -> bool:
     """Whether the process lives; with `start`, whether it is the one that was started then."""
     now = started(pid)
     return now is not None and start in (None, now)
+
+
+def end_with_parent() -> Callable[[], None] | None:
+    """A step for a child between fork and exec: the kernel shall kill it when this process dies (Linux)."""
+    call = prctl()
+    if call is None:
+        return None
+    parent = os.getpid()
+
+    def step() -> None:
+        call(_PR_SET_PDEATHSIG, signal.SIGKILL.value)
+        if os.getppid() != parent:  # it died before it could be asked for
+            os._exit(1)
+
+    return step
+
+
+def prctl() -> Callable[[int, int], object] | None:
+    """Linux's call of that name; None elsewhere."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    function = ctypes.CDLL(None, use_errno=True).prctl
+    return lambda option, value: function(option, ctypes.c_ulong(value), 0, 0, 0)
 
 
 def _from_proc(pid: int) -> str | None:

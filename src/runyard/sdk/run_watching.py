@@ -17,18 +17,20 @@ from runyard.sdk.run_details import details, error_of, error_text
 from runyard.sdk.run_events import LogReader, follow
 
 _FOLLOWED = re.compile(r"user_logs/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt")
+BUILD_LOG = "system_logs/environment.log"
 _ROLE = re.compile(r"(?P<stem>.*)_(?P<role>rank|worker|ps|process)_(?P<number>\d+)\.txt")
 
 
 def followed_log(names: list[str]) -> str | None:
-    """Which of a run's logs is shown while it runs: the script's own output, of the first process where there are many.
+    """Which of a run's logs is shown while it runs: the script's own output, of the first process where there are many;
+    until there is any, how its environment is built.
 
     >>> followed_log(["system_logs/runner.txt", "user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"])
     'user_logs/std_log_process_0.txt'
     """
     fitting = sorted(name for name in names if _FOLLOWED.fullmatch(name))
     if not fitting:
-        return None
+        return BUILD_LOG if BUILD_LOG in names else None
     last = fitting[-1]
     role = _ROLE.fullmatch(last)
     if role is not None:
@@ -123,6 +125,8 @@ class RunWatching(RunCore):
             if name is None:
                 continue
             if reader is None or reader.name != name:
+                if reader is not None:
+                    self._print_new(reader)
                 reader = self._opened(name)
             if event.value["name"] == name:
                 self._print_new(reader)

@@ -8,6 +8,7 @@ from typing import Any, Iterator
 
 from runyard.sdk import yaml_files
 from runyard.sdk.conda_dependencies import FILE_NAME as CONDA_FILE
+from runyard.sdk.conda_dependencies import CondaDependencies
 from runyard.sdk.exceptions import RunConfigurationException, UserErrorException
 from runyard.sdk.runconfig import RunConfiguration
 
@@ -92,4 +93,4 @@ def _bring_packages(environment: dict[str, Any], file: Path) -> None:
         raise RunConfigurationException(f"{file}: environment.python: expected settings by name, found {python!r}.")
     told = python.pop("condaDependenciesFile", None) or python.pop("conda_dependencies_file", None)
     if told is not None:
-        python["condaDependencies"] = yaml_files.read(_beside(file, str(told)))
+        python["condaDependencies"] = CondaDependencies(_beside(file, str(told))).as_dict()

@@ -70,6 +70,7 @@ def submit_script(
     parent_id: str | None = None,
     display_name: str | None = None,
     credential_passthrough: bool = False,
+    _run_type: str | None = None,
 ) -> ScriptRun:
     """Check, take the snapshot, gather the git facts, and put the run in the queue."""
     from runyard.sdk.script_run import ScriptRun
@@ -98,7 +99,7 @@ def submit_script(
             "experiment": experiment.name,
             "run_id": run_id or submitted_run_id(experiment.name),
             "kind": "script",
-            "type": ScriptRun.RUN_TYPE,
+            "type": _run_type or ScriptRun.RUN_TYPE,
             "parent_id": parent_id,
             "display_name": display_name,
             "tags": checked_tags,

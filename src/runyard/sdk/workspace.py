@@ -16,6 +16,7 @@ from runyard.sdk.workspace_absent import AbsentParts, absent
 
 if TYPE_CHECKING:
     from runyard.sdk.documents import WorkspaceDocument
+    from runyard.sdk.environment import Environment
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run import Run
 
@@ -247,6 +248,13 @@ class Workspace(AbsentParts):
         from runyard.sdk.experiment import Experiment
 
         return {experiment.name: experiment for experiment in Experiment.list(self)}
+
+    @property
+    def environments(self) -> dict[str, Environment]:
+        """The environments by name, each in its latest version."""
+        from runyard.sdk.environment import Environment
+
+        return Environment.list(self)
 
     def get_run(self, run_id: str) -> Run:
         """The run with this id."""

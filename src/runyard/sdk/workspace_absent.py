@@ -30,11 +30,6 @@ class AbsentParts:
         return {}
 
     @property
-    def environments(self) -> dict[str, Any]:
-        """Environments by name: none can be registered in this version."""
-        return {}
-
-    @property
     def images(self) -> dict[str, Any]:
         """Images by name: none can be made in this version."""
         return {}
