@@ -16,7 +16,7 @@ from runyard.sdk.service import Service, find_service
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runyard.sdk.documents import ExperimentDocument, FileDocument, RunDocument
+    from runyard.sdk.documents import EnvironmentDocument, ExperimentDocument, FileDocument, RunDocument
 
 NEWEST = ("@last", "-")
 PAGE = 500
@@ -44,6 +44,14 @@ class Freed(TypedDict):
     experiments: int
     objects: int
     bytes_freed: int
+
+
+class MapDocument(TypedDict):
+    """What stands in for environments whose names match a pattern: an interpreter, or a definition."""
+
+    pattern: str
+    interpreter: str | None
+    definition: dict[str, Any] | None
 
 
 class Api:
@@ -189,6 +197,47 @@ class Api:
     def delete_experiment(self, experiment_id: str) -> Freed:
         freed: Freed = self.client.delete(f"/api/experiments/{quote(experiment_id)}")
         return freed
+
+    def environment(self, workspace: str, name: str, version: str | None = None) -> EnvironmentDocument:
+        found: EnvironmentDocument = self.client.get(
+            f"{_of(workspace)}/environments/{quote(name)}", {"version": version}
+        )
+        return found
+
+    def maps(self, workspace: str) -> list[MapDocument]:
+        """What stands in for which names of environments, in the order in which they are tried."""
+        found: list[MapDocument] = self.client.get(f"{_of(workspace)}/environment-maps")["maps"]
+        return found
+
+    def put_map(
+        self, workspace: str, pattern: str, interpreter: str | None = None, definition: dict[str, Any] | None = None
+    ) -> list[MapDocument]:
+        target = {"interpreter": interpreter} if interpreter is not None else {"definition": definition}
+        answer = self.client.put(f"{_of(workspace)}/environment-maps", {"pattern": pattern, **target})
+        found: list[MapDocument] = answer["maps"]
+        return found
+
+    def delete_map(self, workspace: str, pattern: str) -> list[MapDocument]:
+        # Sent once: a repeat of one that was heard would say that there is no such pattern.
+        answer = self.client.delete(f"{_of(workspace)}/environment-maps", params={"pattern": pattern}, idempotent=False)
+        found: list[MapDocument] = answer["maps"]
+        return found
+
+    def settings(self, workspace: str) -> dict[str, str]:
+        found: dict[str, str] = self.client.get(f"{_of(workspace)}/settings")["settings"]
+        return found
+
+    def put_setting(self, workspace: str, key: str, value: str) -> dict[str, str]:
+        found: dict[str, str] = self.client.put(f"{_of(workspace)}/settings/{quote(key)}", {"value": value})["settings"]
+        return found
+
+    def delete_setting(self, workspace: str, key: str) -> dict[str, str]:
+        found: dict[str, str] = self.client.delete(f"{_of(workspace)}/settings/{quote(key)}")["settings"]
+        return found
+
+
+def _of(workspace: str) -> str:
+    return f"/api/workspaces/{quote(workspace)}"
 
 
 def connect() -> Api:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -49,6 +50,8 @@ def all_checks(home: Path) -> Iterator[Check]:
         yield from server_answers(server)
     yield from database(home)
     yield from git()
+    yield from builders()
+    yield from environments(home)
     yield from run_folders(home, server)
     yield from telemetry(home)
     yield from half_uploads(home)
@@ -164,6 +167,68 @@ def git() -> Iterator[Check]:
         yield Check("git", OK, found)
     else:
         yield Check("git", WARN, "not found", "Without git, runs do not note the commit they were started from.")
+
+
+def builders() -> Iterator[Check]:
+    """Who can build environments here. What is missing is missed only by those who ask for it."""
+    from runyard.environments import tools
+
+    uv = tools.find("uv")
+    if uv is None:
+        help = f"Install it: {sys.executable} -m pip install uv"
+        yield Check("uv", WARN, "not found: environments of pip packages cannot be built", help)
+    else:
+        yield Check("uv", OK, f"{_version(uv)} at {uv}")
+    conda = tools.find_conda()
+    if conda is None:
+        yield Check("conda", OK, "none; only environments with conda packages or channels of their own need it")
+    else:
+        yield Check("conda", OK, f"{conda.name} {_version(conda)} at {conda}")
+    yield Check("containers", OK, _engine())
+
+
+def _version(program: Path) -> str:
+    """What a program says of its version, without its name."""
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"(does not say its version: {error})"
+    lines = said.strip().splitlines()
+    return lines[0].removeprefix(program.name).strip() if lines else "(does not say its version)"
+
+
+def _engine() -> str:
+    from runyard.environments.containers import engine
+    from runyard.environments.problem import EnvironmentProblem
+
+    if not engine.in_sight():
+        return "no engine answers; only environments with an image of their own need one"
+    try:
+        client = engine.open_engine()
+        try:
+            about = client.version()
+        finally:
+            client.close()
+    except (EnvironmentProblem, OSError) as problem:
+        return f"the engine cannot be used: {problem}"
+    name = (about.get("Platform") or {}).get("Name") or "engine"
+    return f"{name}, version {about.get('Version')}"
+
+
+def environments(home: Path) -> Iterator[Check]:
+    """What was built for runs, and what builds that were killed have left."""
+    from runyard.environments.cache import Cache
+
+    cache = Cache(home / "environments")
+    built = cache.entries()
+    if built:
+        size = words.size(sum(entry.size for entry in built))
+        yield Check("environments", OK, f"{words.count(len(built), 'environment')}, {size}, in {cache.folder}")
+    left = [folder for folder in cache.leftovers() if _age(folder) > LEFTOVER_SECONDS]
+    if left:
+        size = words.size(sum(_size(folder) for folder in left))
+        message = f"builds that were killed have left {words.count(len(left), 'folder')}, {size}"
+        yield Check("environments", WARN, message, "`runyard env gc` removes them.")
 
 
 def run_folders(home: Path, server: api.Api | None) -> Iterator[Check]:

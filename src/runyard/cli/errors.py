@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 FAILED = 1  # the thing itself failed: a run, a check, a refused request
 USAGE = 2  # the command was called wrongly
-NOT_FOUND = 3  # there is no such run, experiment or file
+NOT_FOUND = 3  # there is no such run, experiment, file, environment or setting
 UNREACHABLE = 4  # the server cannot be reached or started
 INTERRUPTED = 130  # Ctrl-C
 

@@ -74,19 +74,31 @@ def follow_run(server: Api, run_id: str, file: str | None, as_json: bool) -> Run
 
 
 def _follow(server: Api, run_id: str, file: str | None, sink: Sink, as_json: bool) -> RunDocument:
-    offset, seen = 0, ""
+    from runyard.sdk.run_watching import BUILD_LOG
+
+    shown, offset, seen = file, 0, ""
+
+    def turn_to(name: str | None) -> None:
+        """Show another log from now on: the rest of the former comes first."""
+        nonlocal shown, offset
+        if name != shown:
+            if shown is not None:
+                _advance(server, run_id, shown, offset, sink)
+            shown, offset = name, 0
+
     for kind, value in server.events(run_id):
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
             _tell(value, as_json)
         elif kind == "file":
-            name = file = file or _log_of(server.run(run_id))
-            if name is not None and name == value["name"] and value["size"] != offset:
-                offset = _advance(server, run_id, name, offset, sink)
+            if file is None and shown in (None, BUILD_LOG) and value["name"] != shown:
+                turn_to(_log_of(server.run(run_id)))
+            if shown is not None and shown == value["name"] and value["size"] != offset:
+                offset = _advance(server, run_id, shown, offset, sink)
     run = server.run(run_id)
-    name = file or _log_of(run)
-    if name in run.get("logs", []) and name is not None:
-        _advance(server, run_id, name, offset, sink)
+    turn_to(file or _log_of(run))
+    if shown is not None and shown in run.get("logs", []):
+        _advance(server, run_id, shown, offset, sink)
     return run
 
 

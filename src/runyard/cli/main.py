@@ -13,12 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 from runyard import __version__
-from runyard.cli import doctor, errors, files, logs, metrics, remove, runs, server, submit
+from runyard.cli import config, doctor, env, errors, files, logs, metrics, remove, runs, server, submit
 
 # typer brings its own copy of click since 0.26 and uses the installed one before: this names the class of either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
-SERVER, RUNS, HISTORY = "Server", "Runs", "What a run left"
+SERVER, RUNS, HISTORY, AROUND = "Server", "Runs", "What a run left", "What runs are given"
 
 
 class Commands(TyperGroup):
@@ -116,6 +116,8 @@ app.command(rich_help_panel=HISTORY)(logs.logs)
 app.command(rich_help_panel=HISTORY)(metrics.metrics)
 app.command(rich_help_panel=HISTORY)(files.files)
 app.command(rich_help_panel=HISTORY)(files.get)
+app.add_typer(env.app, rich_help_panel=AROUND)
+app.add_typer(config.app, rich_help_panel=AROUND)
 app.command(rich_help_panel=SERVER)(server.up)
 app.command(rich_help_panel=SERVER)(server.down)
 app.command(rich_help_panel=SERVER)(server.serve)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -27,6 +28,30 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
             raise typer.BadParameter(f"{text!r} is not KEY=VALUE.", param_hint=option)
         found[key] = value
     return found
+
+
+def size(text: str, option: str) -> int:
+    """Read a number of bytes.
+
+    >>> size("20GB", "--limit"), size("1.5 MiB", "--limit"), size("100", "--limit")
+    (20000000000, 1572864, 100)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no size; one looks like 20GB.", param_hint=option)
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " "))
+
+
+def seconds(text: str, option: str) -> float:
+    """Read a length of time.
+
+    >>> seconds("30d", "--unused-for"), seconds("1.5h", "--unused-for")
+    (2592000.0, 5400.0)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d|w)", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no length of time; one looks like 30d or 12h.", param_hint=option)
+    return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}[found[2].lower()]
 
 
 RunArgument = Annotated[

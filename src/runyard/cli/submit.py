@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, screen, words
+from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, ImageOption, PipOption
 from runyard.cli.options import JsonOption, pairs
+from runyard.cli.summary import without_definition
 from runyard.contracts import states
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ def submit(
             show_default=False,
         ),
     ] = None,
+    environment: EnvironmentOption = None,
+    conda: CondaOption = None,
+    pip: PipOption = None,
+    image: ImageOption = None,
     env_var: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,6 +80,9 @@ def submit(
     """Submit a training script: runyard submit train.py -- --lr 0.1"""
     if bool(script) == bool(command):
         raise typer.BadParameter("name either a script, or a command with --command.", param_hint="SCRIPT")
+    choice = Choice(environment, conda, pip, image)
+    choice.check(python=python)
+    variables, tags = pairs(env_var or [], "--env-var"), pairs(tag or [], "--tag")
     folder, inside = _source_and_script(script, source)
 
     from runyard.cli import api, logs
@@ -81,29 +90,29 @@ def submit(
     from runyard.sdk.script_run_config import ScriptRunConfig
     from runyard.sdk.workspace import Workspace
 
+    workspace = Workspace.from_config()
     config = ScriptRunConfig(
         source_directory=str(folder),
         script=inside,
         arguments=arguments or None,
         command=command,
         compute_target=compute,
-        environment=_environment(python, pairs(env_var or [], "--env-var")),
+        environment=choice.get(workspace) if choice.made else _user_managed(python),
     )
+    config.run_config.environment_variables = variables
     if max_seconds is not None:
         config.run_config.max_run_duration_seconds = max_seconds
-    tags = pairs(tag or [], "--tag")
-    workspace = Workspace.from_config()
     server = api.Api(workspace.service)
     run = Experiment(workspace, experiment or experiment_name(folder)).submit(config, tags=tags, display_name=name)
     submitted = server.run(run.id)
     if not follow:
         if as_json:
-            screen.document(_told(submitted))
+            screen.document(without_definition(submitted))
         else:
             _announce(submitted)
         return
     if as_json:
-        screen.event({"event": "submitted", "run": _told(submitted)})
+        screen.event({"event": "submitted", "run": without_definition(submitted)})
     else:
         _announce(submitted, next_commands=False)
     ended = logs.follow_run(server, run.id, None, as_json)
@@ -140,14 +149,13 @@ def experiment_name(folder: Path) -> str:
     return plain[:255] or "default"
 
 
-def _environment(python: str | None, variables: dict[str, str]) -> Environment:
-    """An interpreter that is there already, and the variables that the script is to see."""
+def _user_managed(python: str | None) -> Environment:
+    """An interpreter that is there already."""
     from runyard.sdk.environment import Environment
 
     environment = Environment("user-managed-env")
     environment.python.user_managed_dependencies = True
     environment.python.interpreter_path = python or active_python()
-    environment.environment_variables = variables
     return environment
 
 
@@ -169,17 +177,12 @@ def _announce(run: RunDocument, next_commands: bool = True) -> None:
             print(f"  {words.program()} {command} {run['id']}")
 
 
-def _told(run: RunDocument) -> dict[str, object]:
-    """A run for a program that has just described it itself: without the long definition."""
-    return {name: value for name, value in run.items() if name != "definition"}
-
-
 def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
     """How the run went; a run that did not complete ends the command with exit code 1."""
     from runyard.cli import summary
 
     if as_json:
-        screen.event({"event": "ended", "run": _told(run)})
+        screen.event({"event": "ended", "run": without_definition(run)})
     else:
         last = server.metrics(run["id"], buckets=1)
         for line in [*summary.ending(run), *summary.error(run), *summary.metrics(last)]:

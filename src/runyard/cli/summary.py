@@ -1,4 +1,4 @@
-"""A run in words: the lines that `show` prints, and that `submit --follow` ends with."""
+"""A run in words: the lines that `show` prints, and that `submit --follow` ends with; and in short, for programs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from runyard.sdk.documents import FileDocument, RunDocument
 
 SHOWN_FILES = 20
+
+
+def without_definition(run: RunDocument) -> dict[str, object]:
+    """A run for a program that has just described it itself: without the long definition."""
+    return {name: value for name, value in run.items() if name != "definition"}
 
 
 def describe(run: RunDocument) -> Iterator[str]:

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runyard.cli import errors
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+
+def test_a_setting_is_changed_read_and_put_back(fresh_shell: Shell) -> None:
+    assert fresh_shell.json("config", "ls")["environments.relax"] == "false"
+    assert "is true in the workspace 'local'" in fresh_shell.call("config", "set", "environments.relax", "true").stdout
+    assert fresh_shell.call("config", "get", "environments.relax").stdout == "true\n"
+    assert fresh_shell.json("config", "get", "environments.relax") == {"key": "environments.relax", "value": "true"}
+    assert "environments.relax" in fresh_shell.call("config", "ls").stdout
+    assert fresh_shell.json("config", "unset", "environments.relax")["environments.relax"] == "false"
+    refused = fresh_shell.refusal("config", "set", "environments.limit", "a lot", expect=errors.FAILED)
+    assert "environments.limit" in refused["title"]
+    unknown = fresh_shell.refusal("config", "get", "no.such", expect=errors.NOT_FOUND)
+    assert "environments.relax" in unknown["help"]
+
+
+def test_keys_are_completed(fresh_shell: Shell) -> None:
+    told = fresh_shell.call(
+        _RUNYARD_COMPLETE="complete_bash", COMP_WORDS="runyard config set environments.r", COMP_CWORD="3"
+    ).stdout
+    assert told.split() == ["environments.relax"]
