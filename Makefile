@@ -21,7 +21,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

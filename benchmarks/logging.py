@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import environments, measure
-from benchmarks.environments import Environment, NotInstalled, Say, variables
+from benchmarks import measure, venvs
 from benchmarks.measure import Failed, Outcome
 from benchmarks.table import NOTHING, Table, durations, not_measured, rates, ratio
+from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 COLUMNS = ("a metric point", "in the loop", "× bare", "points/s until stored", "left after SIGKILL")
 BARE = "bare JSONL append"
@@ -77,7 +77,7 @@ def _contenders(
     missing: dict[str, str] = {}
     contenders[BARE] = Contender("jsonl", sys.executable, folder / "jsonl", 20_000 // scale, 200_000 // scale, {})
     try:
-        ours = environments.runyard(say)
+        ours = venvs.runyard(say)
         home = str(stack.enter_context(measure.yard(ours)))
         contenders["Runyard run.log"] = Contender(
             "runyard",
@@ -90,7 +90,7 @@ def _contenders(
     except NotInstalled as error:
         missing["Runyard run.log"] = str(error)
     try:
-        trackers = environments.peers(environments.TRACKERS, say)
+        trackers = venvs.peers(venvs.TRACKERS, say)
         contenders |= _peers(trackers, folder, scale)
     except NotInstalled as error:
         missing["MLflow, trackio"] = str(error)

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 import psutil
 
-from benchmarks.environments import Environment, NotInstalled, Say, variables
+from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 CHILDREN = Path(__file__).resolve().parent / "children"
 
@@ -40,10 +40,13 @@ class Outcome(Generic[T]):
 
 
 def in_turn(contenders: Mapping[str, Measure[T]], rounds: int, say: Say) -> dict[str, Outcome[T]]:
-    """Measure every contender once per round, so that a slow spell of the machine hits them all alike."""
+    """Measure every contender once per round, so that a slow spell of the machine hits them all alike.
+
+    Every second round goes the other way round: nobody always comes after the same other.
+    """
     outcomes: dict[str, Outcome[T]] = {name: Outcome() for name in contenders}
     for number in range(1, rounds + 1):
-        for name, contender in contenders.items():
+        for name, contender in list(contenders.items())[:: 1 if number % 2 else -1]:
             if outcomes[name].failure:
                 continue
             say(f"round {number} of {rounds}: {name}")

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.environments import Environment, variables
 from benchmarks.measure import Failed, end_tree, free_port, last_words, wait_until
+from benchmarks.venvs import Environment, variables
 
 
 @dataclass(frozen=True)

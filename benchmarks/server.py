@@ -18,10 +18,10 @@ from typing import Any
 
 import psutil
 
-from benchmarks import environments, measure
-from benchmarks.environments import Environment, NotInstalled, Say, variables
+from benchmarks import measure, venvs
 from benchmarks.measure import Failed
 from benchmarks.table import Table, durations, not_measured, size
+from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 IDLE_SECONDS = 10.0
 REQUESTS = 20
@@ -92,7 +92,7 @@ def _row(title: str, starts: list[float], idle: Idle) -> tuple[str, ...]:
 
 
 def _runyard(folder: Path, runs: int, say: Say) -> Contender:
-    ours = environments.runyard(say)
+    ours = venvs.runyard(say)
     home, port = folder / "home", measure.free_port()
     contender = Contender(
         [ours.command("runyard"), "serve", "--port", str(port)],
@@ -125,7 +125,7 @@ def _runyard_pages(connection: http.client.HTTPConnection, home: Path, runs: int
 
 
 def _mlflow(folder: Path, runs: int, say: Say) -> Contender:
-    trackers: Environment = environments.peers(environments.TRACKERS, say)
+    trackers: Environment = venvs.peers(venvs.TRACKERS, say)
     database, port = folder / "mlflow.db", measure.free_port()
     filled = measure.answer([trackers.python, measure.script("fill_mlflow.py"), str(database), str(runs)], timeout=600)
     command = [trackers.command("mlflow"), "server", "--host", "127.0.0.1", "--port", str(port)]

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import environments, measure, tree
-from benchmarks.environments import Environment, NotInstalled, Say, variables
+from benchmarks import measure, tree, venvs
 from benchmarks.measure import Failed, Measure
 from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 FULL, QUICK = tree.Shape(10_000, 1_000_000_000), tree.Shape(1_000, 50_000_000)
 COLUMNS = ("a snapshot", "first", "unchanged", "one file changed", "requests")
@@ -45,7 +45,7 @@ def run(quick: bool, say: Say) -> list[Table]:
         }
         missing: dict[str, str] = {}
         try:
-            ours = environments.runyard(say)
+            ours = venvs.runyard(say)
             contenders["Runyard"] = lambda: _taken(ours, folder)
         except NotInstalled as error:
             missing["Runyard"] = str(error)

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import environments, measure, ray_head
-from benchmarks.environments import NotInstalled, Say, variables
+from benchmarks import measure, ray_head, venvs
 from benchmarks.measure import Conversation, Failed, Measure
 from benchmarks.table import Table, durations, not_measured, ratio
+from benchmarks.venvs import NotInstalled, Say, variables
 
 COLUMNS = ("submit → the script's first line", "time", "× bare")
 BARE = "bare subprocess"
@@ -54,7 +54,7 @@ def run(quick: bool, say: Say) -> list[Table]:
 
 
 def _runyard(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
-    ours = environments.runyard(say)
+    ours = venvs.runyard(say)
     home = str(stack.enter_context(measure.yard(ours)))
     project = folder / "project"
     project.mkdir()
@@ -83,7 +83,7 @@ def _runyard(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, M
 
 
 def _submitit(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
-    peers = environments.peers(environments.LAUNCHERS, say)
+    peers = venvs.peers(venvs.LAUNCHERS, say)
     submitit = _converse(
         stack, [peers.python, measure.script("start_submitit.py"), str(folder / "submitit")], folder / "submitit.log"
     )
@@ -91,7 +91,7 @@ def _submitit(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, 
 
 
 def _ray(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
-    peers = environments.peers(environments.LAUNCHERS, say)
+    peers = venvs.peers(venvs.LAUNCHERS, say)
     say("starting a local Ray ...")
     ray = stack.enter_context(ray_head.started(peers))
     jobs = _converse(

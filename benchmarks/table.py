@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,14 +53,21 @@ def markdown(table: Table) -> str:
 
 
 def fill(path: Path, tables: Sequence[Table], day: date, machine: str) -> None:
-    """Put the tables between the two markers of a file, in place of what was there."""
+    """Put the tables between the two markers of a file: each in the place of the one with its title, or at the end."""
     before, begin, rest = path.read_text("utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+    body, end, after = rest.partition(END)
     if not begin or not end:
         raise NoPlace(f"{path} has no place for the tables: put the lines {BEGIN} and {END} where they belong.")
-    head = f"Measured on {day.day} {day:%B %Y} on {machine}; medians, with the smallest and the largest in brackets."
-    body = "\n\n".join([head, *(markdown(table) for table in tables)])
-    path.write_text(f"{before}{begin}\n{body}\n{end}{after}", "utf-8")
+    blocks = [block.rstrip() + "\n" for block in re.split(r"\n(?=\*\*)", body) if block.startswith("**")]
+    shown = {_title(block): block for block in blocks}
+    for table in tables:
+        shown[f"**{table.title}**"] = f"{markdown(table)}\n\nMeasured on {day.day} {day:%B %Y}.\n"
+    head = f"On {machine}; medians, with the smallest and the largest in brackets.\n"
+    path.write_text("\n".join([f"{before}{begin}", head, *shown.values()]).rstrip() + f"\n{end}{after}", "utf-8")
+
+
+def _title(block: str) -> str:
+    return block.partition("\n")[0]
 
 
 def machine() -> str:

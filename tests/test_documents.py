@@ -53,9 +53,15 @@ def test_commands_and_their_options_exist(document: Path) -> None:
     for words in named_commands(document):
         before = words[: words.index("--")] if "--" in words else words
         command = tree
-        if before and not before[0].startswith("-"):
-            assert before[0] in tree.commands, f"{document.name} names `runyard {before[0]}`"
-            command = tree.commands[before[0]]
+        for word in before:
+            commands = getattr(command, "commands", None)
+            if commands is None or word.startswith("-"):
+                break
+            assert word in commands, f"{document.name} names `runyard {' '.join(before)}`"
+            command = commands[word]
+            if hasattr(command, "commands") and len(before) > 1:
+                assert before[1] in command.commands, f"{document.name} names `runyard {before[0]} {before[1]}`"
+                command = command.commands[before[1]]
         known = {option for parameter in command.params for option in [*parameter.opts, *parameter.secondary_opts]}
         known |= {"--help", "-h"}
         for word in before:
@@ -115,8 +121,9 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, home: Path, tmp
 def test_every_command_is_in_the_reference() -> None:
     tree: Any = get_command(app)
     reference = (ROOT / "docs" / "cli.md").read_text("utf-8")
-    for name in tree.commands:
-        assert f"`runyard {name}" in reference
+    for name, command in tree.commands.items():
+        for inner in getattr(command, "commands", None) or [""]:
+            assert f"`runyard {name} {inner}".rstrip() in reference
 
 
 def test_the_code_of_the_readme_is_the_code_of_the_demo() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -47,16 +48,17 @@ def test_a_row_of_the_wrong_length_is_refused() -> None:
         table.text(Table("Speed", ("who", "time"), (("bare",),)))
 
 
-def test_filling_replaces_what_is_between_the_markers_and_nothing_else(tmp_path: Path) -> None:
+def test_filling_replaces_the_table_of_that_title_and_nothing_else(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
-    readme.write_text(f"# Yard\n\n{BEGIN}\nold figures\n{END}\n\nThe end. ü\n", "utf-8")
-    table.fill(readme, [SPEED, SPEED], DAY, "a machine")
-    table.fill(readme, [SPEED], DAY, "a machine")  # once more: the markers are still there
+    readme.write_text(f"# Yard\n\n{BEGIN}\nold words\n\n**Size**\n\nold sizes\n{END}\n\nThe end. ü\n", "utf-8")
+    table.fill(readme, [SPEED], DAY, "a machine")
+    table.fill(readme, [replace(SPEED, notes=("Another note.",))], DAY, "a machine")
     said = readme.read_text("utf-8")
-    assert said.startswith(f"# Yard\n\n{BEGIN}\nMeasured on 5 November 2026 on a machine;")
-    assert said.endswith(f"A note.\n{END}\n\nThe end. ü\n")
+    assert said.startswith(f"# Yard\n\n{BEGIN}\nOn a machine;")
+    assert "**Size**\n\nold sizes\n\n**Speed**" in said
+    assert said.endswith(f"Another note.\n\nMeasured on 5 November 2026.\n{END}\n\nThe end. ü\n")
     assert said.count("**Speed**") == 1
-    assert "old figures" not in said
+    assert "old words" not in said
 
 
 @pytest.mark.parametrize("text", ["no markers", f"only {BEGIN}", f"{END} in the wrong order {BEGIN}"])
