@@ -1,6 +1,8 @@
 """The plan: all that a node runner must know to run one run. The engine writes it to `plan.json` in the run's folder.
 
-runs/<run id>/
+A run over many nodes has a node runner, a folder and a plan for each. Node 0 leads the others (`runyard.node.gang`).
+
+runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
     plan.json          this; only the user can read it (it holds the run's token)
     manifest           the snapshot's manifest; not there: the runner asks the server for it, and starts later
     runner.lock        held by the node runner that is alive; holds {"pid": its process id}
@@ -19,6 +21,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runyard.contracts.compute import RESTARTS
+from runyard.contracts.distribution import Distribution
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -36,6 +41,8 @@ class Launch:
     environment: dict[str, Any] = field(default_factory=dict)  # a `contracts.environment.Specification`
     container: dict[str, Any] = field(default_factory=dict)  # how a container is run: arguments, shm_size
     notes: list[str] = field(default_factory=list)  # how the environment came to be the one above, for its log
+    distribution: dict[str, Any] = field(default_factory=dict)  # a `contracts.distribution.Distribution`
+    restarts: int = RESTARTS  # how often the run is started again by itself after its nodes were taken away
 
     @staticmethod
     def from_dict(said: dict[str, Any]) -> Launch:
@@ -64,6 +71,14 @@ class Plan:
     environments_limit: int | None = None  # bytes; when it holds more, those not used for the longest time go
     relax: bool = False  # whether pins that cannot be had may be relaxed
     secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
+    node: int = 0  # which node of the run this plan is for
+    attempt: int = 1  # 2 and more: the run was started before, and its outputs are given back
+    link: str = ""  # the secret that the node runners of one attempt know each other by
+    target_type: str = "local"  # what the script is told of its target
+
+    @property
+    def distribution(self) -> Distribution:
+        return Distribution.from_dict(self.launch.distribution)
 
     def save(self, folder: Path) -> None:
         from runyard.contracts.home import write_private
@@ -75,3 +90,17 @@ class Plan:
         said = json.loads((folder / "plan.json").read_text("utf-8"))
         said["launch"] = Launch.from_dict(said["launch"])
         return Plan(**{name: said[name] for name in Plan.__dataclass_fields__ if name in said})
+
+
+def node_folder(runs: Path, run_id: str, node: int) -> Path:
+    """The folder of one node of a run. The id must have been checked."""
+    return runs / (f"{run_id}@{node}" if node else run_id)
+
+
+def run_of_folder(name: str) -> str:
+    """The id of the run that a folder below `runs` belongs to.
+
+    >>> run_of_folder("digits_1@2")
+    'digits_1'
+    """
+    return name.partition("@")[0]

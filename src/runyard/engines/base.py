@@ -1,59 +1,91 @@
-"""The seam between the scheduler and whatever starts processes: a laptop, Ray, Slurm, Kubernetes.
+"""The seam between the scheduler and whatever starts processes: this machine, Ray, Slurm.
 
-An engine is as thin as possible. It knows nothing of environments, snapshots or logs: the plan that it hands to the
-node runner says all that.
+An engine is as thin as possible. It starts one node runner on each of N nodes, all or none, tells when they are gone,
+and stops them. It knows nothing of environments, snapshots, ranks or logs: the plans that it hands to the node runners
+say all that, and the node runners of a gang look after each other.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+from runyard.contracts.compute import Node, Resources, Target
 from runyard.contracts.plan import Plan
 
 Handle = dict[str, Any]
-"""What an engine needs to find a run's node runners again after the server was restarted. JSON; opaque to others."""
-
-Gone = Callable[[str, str], None]
-"""Called once with (run id, how it ended in words) when no node runner of a run is alive any more."""
+"""What an engine needs to find a gang again after the server was restarted. JSON; opaque to others."""
 
 
 class EngineError(Exception):
-    """The engine could not start a run; the text says why and what to do."""
+    """The engine could not do it, and trying again will not help; the text says why and what to do."""
+
+
+class EngineAway(EngineError):
+    """The engine does not answer now, but may later: the address of a cluster that is down, for example."""
+
+
+@dataclass(frozen=True)
+class Gang:
+    """The node runners to start: one plan per node, that of node 0 first."""
+
+    plans: list[Plan]
+    manifest: bytes | None  # of the run's snapshot: an engine that can lay it beside a plan spares a request
+    resources: Resources
+
+    @property
+    def run_id(self) -> str:
+        return self.plans[0].run_id
+
+
+class Ear(Protocol):
+    """Who is told what becomes of a gang. Engines call it from any thread."""
+
+    def waits(self, run_id: str, reason: str) -> None:
+        """The cluster has the gang in its own queue, and says why."""
+
+    def placed(self, run_id: str) -> None:
+        """The gang has got its nodes: its node runners are on their way."""
+
+    def gone(self, run_id: str, how: str, taken: bool = False) -> None:
+        """No node runner of the gang is alive any more; called once. `taken`: the cluster took the nodes away."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a cluster has. `most_nodes` is how many a gang can ever have; None when that cannot be known."""
+
+    nodes: list[Node]
+    most_nodes: int | None = None
 
 
 class Engine(ABC):
-    """Starts the node runners of runs, tells when they are gone, and asks them to stop."""
-
-    @property
-    @abstractmethod
-    def places(self) -> int:
-        """How many runs may be under way at once."""
+    """Starts gangs of node runners, tells when they are gone, and asks them to stop. One engine serves one target;
+    that of this machine serves all targets on it."""
 
     @abstractmethod
-    def start(self, plan: Plan, manifest: bytes | None, gone: Gone) -> Handle:
-        """Start the node runners of a run, all or none. Returns as soon as they are on their way.
-
-        `manifest` is that of the run's snapshot: an engine that can lay it beside the plan spares the runner a request.
-        """
+    def check(self, target: Target) -> None:
+        """Raise EngineError when nothing could ever run on such a target: a partition that is not there, no node
+        with that many GPUs. Raise EngineAway when the cluster does not answer."""
 
     @abstractmethod
-    def watch(self, run_id: str, handle: Handle, gone: Gone) -> bool:
-        """Take up the watch again after a restart of the server. False when nothing of the run is alive."""
+    def offer(self) -> Offer:
+        """The nodes that the cluster has now, whoever uses them. Quick: an answer that is seconds old will do."""
 
     @abstractmethod
-    def stop(self, handle: Handle) -> None:
-        """Ask the node runners to end the run. Returns at once; they report how it ended."""
+    def start(self, gang: Gang, ear: Ear) -> Handle:
+        """Have the gang started, all of it or nothing. Returns as soon as that is on its way."""
 
     @abstractmethod
-    def rescue(self, run_id: str, gone: Gone) -> Handle | None:
-        """Deliver what dead node runners left behind, and end what they left alive. None: there is nothing of it."""
+    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+        """Take up the watch again after a restart of the server. False when nothing of the gang is alive or waiting.
+        A cluster that does not answer now is asked again later: that is True."""
 
     @abstractmethod
-    def left(self) -> list[str]:
-        """The runs of which something lies where their node runners work."""
+    def stop(self, run_id: str, handle: Handle) -> None:
+        """Ask the node runners to end the run, or take it out of the cluster's queue. Returns at once; the node
+        runners report how it ended, and `gone` follows."""
 
-    @abstractmethod
-    def clear(self, run_id: str) -> None:
-        """Remove what a node runner has left that was killed after it had delivered everything."""
+    def close(self) -> None:  # noqa: B027 - most have nothing to close
+        """The server ends. Gangs go on."""

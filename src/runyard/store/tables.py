@@ -214,6 +214,9 @@ launches = Table(
     Column("launch", Document),
     Column("handle", Document),
     Column("context", Words),  # the snapshot that the run's image is built from
+    Column("attempt", BigInteger, nullable=False, server_default="1"),
+    Column("restart", Words),  # why the attempt under way is to be followed by another one
+    Column("meeting", Document),  # where the leader of the attempt's nodes is to be met
     Index("launches_by_context", "context"),
 )
 
@@ -356,4 +359,12 @@ wheels = Table(
     Column("size", BigInteger, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Index("wheels_by_digest", "digest"),
+)
+
+compute_targets = Table(
+    "compute_targets",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("document", Document, nullable=False),
 )

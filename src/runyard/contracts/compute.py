@@ -1,0 +1,90 @@
+"""Compute targets: where runs can take place. A target belongs to a workspace; `local` is there without being made.
+
+A target is a pool of nodes behind an engine. On this machine the pool is ours: nodes are places for node runners,
+which come and go between `min_nodes` and `max_nodes`. On Ray and Slurm the cluster has the nodes, and scales itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Mapping
+
+LOCAL = "local"
+"""The name of the target that is always there: the machine that the server runs on."""
+
+LOCAL_ENGINE, RAY, SLURM = "local", "ray", "slurm"
+ENGINES = (LOCAL_ENGINE, RAY, SLURM)
+
+DEDICATED, LOW_PRIORITY = "dedicated", "lowpriority"
+RESTARTS = 3
+"""How often a run is started again by itself, unless it says otherwise."""
+
+IDLE, PREPARING, RUNNING, LEAVING, UNUSABLE, PREEMPTED = (
+    *("idle", "preparing", "running", "leaving", "unusable", "preempted"),
+)
+NODE_STATES = (IDLE, PREPARING, RUNNING, LEAVING, UNUSABLE, PREEMPTED)
+
+STEADY, RESIZING = "Steady", "Resizing"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one node of a run must offer. 0: any will do."""
+
+    cores: int = 0
+    memory_mb: int = 0
+    gpus: int = 0
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is kept of a compute target."""
+
+    name: str
+    engine: str = LOCAL_ENGINE
+    type: str = "AmlCompute"  # what SDK v1 calls it: AmlCompute, ComputeInstance, Ray, Slurm, ...
+    vm_size: str = ""
+    vm_priority: str = DEDICATED
+    min_nodes: int = 0
+    max_nodes: int | None = None  # None: as many as the engine has
+    idle_seconds: int = 1800
+    options: dict[str, Any] = field(default_factory=dict)  # of the engine: an address, a partition, an account, ...
+    details: dict[str, Any] = field(default_factory=dict)  # what SDK v1 shows and nothing here acts on: tags, ...
+    created_at: str = ""
+    modified_at: str = ""
+
+    @property
+    def low_priority(self) -> bool:
+        return self.vm_priority == LOW_PRIORITY
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(said: Mapping[str, Any]) -> Target:
+        return Target(**{name: said[name] for name in Target.__dataclass_fields__ if name in said})
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a target, as `list_nodes` shows it."""
+
+    name: str
+    state: str
+    run_id: str | None = None
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a target stands at this moment."""
+
+    allocation_state: str = STEADY
+    current_nodes: int = 0
+    target_nodes: int = 0
+    counts: dict[str, int] = field(default_factory=dict)  # by node state; every state is there
+    errors: list[dict[str, str]] = field(default_factory=list)  # {"code", "message"}: why the engine cannot be used
+    changed_at: str = ""  # when `allocation_state` was last another one
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

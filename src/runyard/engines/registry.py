@@ -1,0 +1,50 @@
+"""The engines of this server: one for this machine, and one for each cluster that a target names."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+from runyard.contracts.compute import LOCAL_ENGINE, RAY, SLURM, Target
+from runyard.engines.base import Engine, EngineError
+from runyard.engines.folders import RunFolders
+from runyard.engines.local import LocalEngine
+
+
+class Engines:
+    """Finds the engine of a target. One that cannot be loaded is an EngineError of that target, and of no other."""
+
+    def __init__(self, home: Path, places: int | None = None) -> None:
+        self.folders = RunFolders(home / "runs")
+        self.local = LocalEngine(self.folders, places)
+        self._home = home
+        self._lock = threading.Lock()
+        self._clusters: dict[str, Engine] = {}
+
+    def of(self, target: Target) -> Engine:
+        """The engine of a target. Two targets with the same engine and options share one."""
+        if target.engine == LOCAL_ENGINE:
+            return self.local
+        key = json.dumps([target.engine, target.options], sort_keys=True)
+        with self._lock:
+            if key not in self._clusters:
+                self._clusters[key] = self._open(target)
+            return self._clusters[key]
+
+    def close(self) -> None:
+        with self._lock:
+            engines, self._clusters = list(self._clusters.values()), {}
+        for engine in engines:
+            engine.close()
+
+    def _open(self, target: Target) -> Engine:
+        if target.engine == RAY:
+            from runyard.engines.ray.engine import RayEngine
+
+            return RayEngine(self.folders, self._home, target.options)
+        if target.engine == SLURM:
+            from runyard.engines.slurm.engine import SlurmEngine
+
+            return SlurmEngine(self.folders, self._home, target.options)
+        raise EngineError(f"This version of Runyard has no engine {target.engine!r} ({target.name}).")
