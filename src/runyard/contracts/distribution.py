@@ -10,7 +10,7 @@ A run has `nodes` nodes. What is started on each of them depends on the kind:
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping
 
 PLAIN, MPI, PYTORCH, TENSORFLOW = "plain", "mpi", "pytorch", "tensorflow"
 KINDS = (PLAIN, MPI, PYTORCH, TENSORFLOW)
@@ -24,7 +24,8 @@ class BadDistribution(ValueError):
     """A distribution that cannot be run; the text says why and what to do."""
 
 
-class Rank(NamedTuple):
+@dataclass(frozen=True)
+class Rank:
     """One process of a run. `index` counts within the role, `local_rank` within the node."""
 
     rank: int

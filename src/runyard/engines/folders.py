@@ -1,0 +1,94 @@
+"""The folders of runs on this machine's disk: where node runners work that run here, or that share the disk.
+
+What dead node runners left in them is delivered from here, whatever engine they ran on.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from runyard.contracts import names
+from runyard.contracts.plan import Plan, node_folder, run_of_folder
+from runyard.engines import runners
+from runyard.engines.base import Ear, EngineError, Gang, Handle
+
+RESCUE = "rescue"
+"""The key that marks the handle of a rescue; its value is that of the process."""
+
+
+class RunFolders:
+    def __init__(self, runs: Path) -> None:
+        self.runs = runs
+        for rest in runs.glob(".*.gone"):  # what a runner was removing when it was killed
+            shutil.rmtree(rest, ignore_errors=True)
+
+    def of(self, run_id: str, node: int = 0) -> Path:
+        return node_folder(self.runs, names.check("run", run_id), node)
+
+    def make(self, gang: Gang) -> list[Path]:
+        """The folder of each node of a gang, with its plan and the manifest of the snapshot; all of them or none."""
+        made = []
+        try:
+            for plan in gang.plans:
+                folder = self.of(plan.run_id, plan.node)
+                made.append(folder)
+                for each in (self.runs, folder, folder / "streams"):  # with `parents`, the mode is the last one's alone
+                    each.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if gang.manifest is not None:
+                    (folder / "manifest").write_bytes(gang.manifest)
+                plan.save(folder)
+        except OSError as error:
+            for folder in made:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise EngineError(why(error, self.runs)) from error
+        return made
+
+    def rescue(self, run_id: str, ear: Ear) -> Handle | None:
+        """Deliver what dead node runners left behind, and end what they left alive. None: there is nothing of it."""
+        folder = self.of(run_id)
+        if not (folder / "plan.json").is_file():
+            return None
+        alive = runners.holder(folder / "runner.lock")
+        if alive is not None and self.watch(run_id, {RESCUE: alive}, ear):
+            return {RESCUE: alive}
+        try:
+            (folder / "streams").mkdir(exist_ok=True, mode=0o700)
+            process = runners.spawn(Path(Plan.load(folder).sdk), folder, "--rescue")
+        except OSError as error:
+            raise EngineError(why(error, folder)) from error
+        runners.await_own([process], lambda how: ear.gone(run_id, how))
+        return {RESCUE: runners.handle_of(process.pid)}
+
+    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+        """Take up the watch of a rescue after a restart of the server. False when it is gone."""
+        return runners.await_others([handle[RESCUE]], lambda how: ear.gone(run_id, how))
+
+    def stop(self, handle: Handle) -> None:
+        runners.terminate([handle[RESCUE]])
+
+    def left(self) -> list[str]:
+        """The runs of which something lies here."""
+        try:
+            return sorted({run_of_folder(name) for name in os.listdir(self.runs) if not name.startswith(".")})
+        except FileNotFoundError:
+            return []
+
+    def clear(self, run_id: str) -> None:
+        """Remove what node runners have left that were killed after they had delivered everything."""
+        for folder in self._of_all_nodes(run_id):
+            if runners.holder(folder / "runner.lock") is None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _of_all_nodes(self, run_id: str) -> list[Path]:
+        own = self.of(run_id)
+        return [path for path in (own, *self.runs.glob(f"{run_id}@*")) if path.is_dir()]
+
+
+def why(error: OSError, folder: Path) -> str:
+    """What went wrong with a run's folder, in words."""
+    if error.errno == errno.ENOSPC:
+        return f"There is no space left on the disk of {folder}. Free some, for example with `runyard rm`."
+    return f"The node runner could not be started in {folder}: {error.strerror or error}."
