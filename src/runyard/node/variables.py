@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
+from runyard.contracts.distribution import MPI, PYTORCH, TENSORFLOW, Distribution
 from runyard.contracts.plan import Plan
 from runyard.node.processes import COOKIE
 
@@ -88,10 +89,12 @@ def _identity(plan: Plan) -> dict[str, str]:
 
 
 def _runtime(plan: Plan, folder: Path) -> dict[str, str]:
+    framework, communicator = _framework(plan.distribution)
     return {
-        "AZUREML_TARGET_TYPE": plan.target,
-        "AZUREML_FRAMEWORK": "Python",
-        "AZUREML_COMMUNICATOR": "None",
+        "AZUREML_TARGET_TYPE": plan.target_type,
+        "AZUREML_FRAMEWORK": framework,
+        "AZUREML_COMMUNICATOR": communicator,
+        "AZUREML_RUN_RESTART_COUNT": str(plan.attempt - 1),
         "AZUREML_OUTPUT_DIRECTORY": "./outputs",
         "AZUREML_LOGDIRECTORY_PATH": "logs",  # a folder that is followed, unlike SDK v1's azureml-logs
         "AZUREML_CR_NODE_RANK": "0",
@@ -100,3 +103,12 @@ def _runtime(plan: Plan, folder: Path) -> dict[str, str]:
         "AZ_BATCHAI_TASK_TYPE": "worker",
         "AZ_BATCHAI_TASK_INDEX": "0",
     }
+
+
+def _framework(distribution: Distribution) -> tuple[str, str]:
+    """How SDK v1 names a way to distribute: the framework, and what its processes talk through."""
+    if distribution.kind == PYTORCH:
+        return "PyTorch", distribution.backend
+    if distribution.kind == TENSORFLOW:
+        return "TensorFlow", "ParameterServer"
+    return "Python", "IntelMpi" if distribution.kind == MPI else "None"
