@@ -30,9 +30,22 @@ def listen(host: str, port: int | None, last: int | None) -> socket.socket:
 
 
 def address(host: str, port: int) -> str:
-    """The URL by which processes on this machine reach a socket on `host`."""
-    nearest = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    """The URL by which processes reach a socket on `host`: those of this machine, and the nodes of its clusters."""
+    nearest = _own_address(host) if host in ("0.0.0.0", "::") else host
     return f"http://[{nearest}]:{port}" if ":" in nearest else f"http://{nearest}:{port}"
+
+
+def _own_address(host: str) -> str:
+    """The address that this machine speaks to others from; that of loopback where there is no network."""
+    family, elsewhere, loopback = (
+        (socket.AF_INET6, "2001:db8::1", "::1") if host == "::" else (socket.AF_INET, "192.0.2.1", "127.0.0.1")
+    )
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))  # sends nothing: only the way is looked up
+            return str(probe.getsockname()[0])
+    except OSError:
+        return loopback
 
 
 def _bind(host: str, port: int) -> socket.socket:
