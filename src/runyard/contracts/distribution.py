@@ -73,7 +73,7 @@ class Distribution:
             role = CHIEF if chief and worker == 0 else WORKER
             index = 0 if role == CHIEF else worker - chief
             ranks.append(Rank(worker, worker % self.nodes, 0, role, index))
-        taken = {node: 1 for node in range(self.nodes)}
+        taken = dict.fromkeys(range(self.nodes), 1)
         for server in range(self.parameter_servers):
             node = server % self.nodes
             ranks.append(Rank(self.workers + server, node, taken[node], PARAMETER_SERVER, server))

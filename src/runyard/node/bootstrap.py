@@ -39,7 +39,7 @@ def main(text: str, node: str) -> None:
 
 
 def folder_name(runs: str, run_id: str, node: int) -> str:
-    return os.path.join(runs, "%s@%d" % (run_id, node) if node else run_id)
+    return os.path.join(runs, f"{run_id}@{node}" if node else run_id)
 
 
 def shared(order: dict[str, str]) -> bool:
@@ -59,14 +59,14 @@ def fetch(order: dict[str, str], node: int, token: str) -> tuple[str, str]:
     os.makedirs(os.path.join(folder, "streams"), mode=0o700)
     sdk = os.path.join(base, "sdk", order["code"])
     if not os.path.isdir(sdk):
-        aside = "%s.%d" % (sdk, os.getpid())
+        aside = f"{sdk}.{os.getpid()}"
         with zipfile.ZipFile(io.BytesIO(get(order, "/api/sdk", token))) as archive:
             archive.extractall(aside)
         try:
             os.rename(aside, sdk)
         except OSError:  # another runner was faster
             shutil.rmtree(aside, ignore_errors=True)
-    plan = json.loads(get(order, "/api/runs/%s/nodes/%d/plan" % (order["run_id"], node), token).decode("utf-8"))
+    plan = json.loads(get(order, f"/api/runs/{order['run_id']}/nodes/{node}/plan", token).decode("utf-8"))
     plan.update(sdk=sdk, environments=os.path.join(base, "environments"))
     path = os.path.join(folder, "plan.json")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
@@ -83,12 +83,12 @@ def get(order: dict[str, str], path: str, token: str) -> bytes:
                 content = answer.read()
                 return bytes(content)
         except urllib.error.HTTPError as error:
-            sys.exit("The server at %s refused %s: %s" % (order["url"], path, error))
+            sys.exit(f"The server at {order['url']} refused {path}: {error}")
         except OSError as error:
             if time.monotonic() > deadline:
                 sys.exit(
-                    "The server cannot be reached at %s from this node (%s). Start it with `runyard serve --host` and "
-                    "an address that the nodes can reach." % (order["url"], error)
+                    f"The server cannot be reached at {order['url']} from this node ({error}). Start it with "
+                    "`runyard serve --host` and an address that the nodes can reach."
                 )
             time.sleep(pause)
             pause = min(pause * 2, 2.0)

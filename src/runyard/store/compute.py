@@ -1,4 +1,4 @@
-"""Compute targets of workspaces, as `runyard.contracts.compute.Target` has them. `local` has no row: it is always there."""
+"""Compute targets of workspaces (`runyard.contracts.compute.Target`). `local` has no row: it is always there."""
 
 from __future__ import annotations
 
