@@ -1,4 +1,5 @@
-# Everything a newcomer needs: `make demo` and `make test`. Nothing is installed outside .venv.
+# Everything a newcomer needs: `make demo` and `make test`. Nothing is installed outside this folder, but for Slurm's
+# packages, which the tests start a cluster with: those are installed where that is allowed (root on Debian or Ubuntu).
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 # Compiled bytecode makes every process of a run start faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check unit bench format clean
+.PHONY: demo test check unit slurm frameworks bench format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/quickstart/submit.py
@@ -20,8 +21,20 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.dev
-	$(BIN)/pytest -n auto --dist loadgroup
+unit: $(VENV)/.dev slurm frameworks
+	$(BIN)/python -m tests.twice
+
+APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends slurm-wlm munge
+
+slurm:
+	@PATH=$$PATH:/usr/sbin; command -v slurmctld >/dev/null && command -v munged >/dev/null || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Slurm for the tests ..." && \
+	  { $(APT_INSTALL) || { apt-get update && $(APT_INSTALL); }; } >/dev/null 2>&1; } || \
+	  echo "Slurm is not installed: the tests that need it will be skipped."
+
+# Environments with torch, TensorFlow, Open MPI and Ray (3 GB, made once), so that no test has to wait for them.
+frameworks: $(VENV)/.dev
+	@$(BIN)/python -m tests.frameworks
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
@@ -44,4 +57,4 @@ $(VENV)/.dev: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) .test-environments .mypy_cache .pytest_cache .ruff_cache build dist

@@ -13,10 +13,10 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from runyard.contracts.environment import Specification
@@ -55,7 +55,7 @@ def environment(name: str, say: Say = lambda line: None) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _locked(folder.with_suffix(".lock")):
         if not _complete(folder):
-            say(f"making the environment of {name} ...")
+            say(f"Making the environment of {name} for the tests ...")
             _make(framework, folder)
             (folder / "complete").touch()
     return python
@@ -99,11 +99,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 def main(names: list[str]) -> None:
     for name in names or FRAMEWORKS:
-        began = time.monotonic()
-        made: list[str] = []
-        environment(name, made.append)
-        if made:
-            print(f"The environment of {name} for the tests was made in {time.monotonic() - began:.0f} s.", flush=True)
+        environment(name, say=partial(print, flush=True))
 
 
 if __name__ == "__main__":

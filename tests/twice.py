@@ -1,0 +1,40 @@
+"""Runs all tests side by side, and those that failed once more, one after the other. For `make test`.
+
+These tests start servers, clusters and training jobs, and a loaded machine can be too slow for one of them now and
+then. What fails again fails the whole. What passes alone does not, but is named: it deserves a look.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+MANY = 10
+"""More failures than these are no accident: nothing is run again."""
+
+FAILED = Path(".pytest_cache/v/cache/lastfailed")
+SOME_TESTS_FAILED = 1  # of pytest's exit codes
+
+
+def main(arguments: list[str]) -> int:
+    pytest = [sys.executable, "-m", "pytest"]
+    code = subprocess.run([*pytest, "-n", "auto", "--dist", "loadgroup", "--cache-clear", *arguments]).returncode
+    failed = _failed()
+    if code != SOME_TESTS_FAILED or not 0 < len(failed) <= MANY:
+        return code
+    print(f"\n{len(failed)} failed. Once more, alone:", *failed, sep="\n  ", flush=True)
+    code = subprocess.run([*pytest, "--last-failed", "--last-failed-no-failures=none"]).returncode
+    flaky = [name for name in failed if name not in _failed()]
+    if flaky:
+        print("\nFLAKY: failed beside others, passed alone:", *flaky, sep="\n  ", flush=True)
+    return code
+
+
+def _failed() -> list[str]:
+    return sorted(json.loads(FAILED.read_text("utf-8"))) if FAILED.exists() else []
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
