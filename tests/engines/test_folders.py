@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.engines.conftest import Listener, gang_of
 
 from runyard.contracts.names import BadName
 from runyard.contracts.plan import Plan
 from runyard.engines.folders import RunFolders
-from tests.engines.conftest import Listener, gang_of
 
 
 @pytest.fixture

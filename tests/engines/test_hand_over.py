@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.engines.conftest import gang_of
 
 from runyard.contracts.plan import Plan
 from runyard.engines.base import EngineError, Gang
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import Parcel, hand_over
-from tests.engines.conftest import gang_of
 
 # Stands in for the runner: it says where it was started, and with what, and ends.
 SAYS_WHERE = """

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.engines.conftest import Listener, gang_of
 
 from runyard.engines.base import EngineError
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
-from tests.engines.conftest import Listener, gang_of
 
 DEADLINE = 60.0
 
