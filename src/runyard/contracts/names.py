@@ -6,11 +6,13 @@ import re
 
 EXPERIMENT = re.compile(r"[a-zA-Z0-9][\w\-]{0,254}", re.ASCII)
 WORKSPACE = re.compile(r"[a-zA-Z0-9][\w\-]{2,32}", re.ASCII)
+COMPUTE = re.compile(r"[a-zA-Z][\w\-]{1,62}", re.ASCII)
 RUN = re.compile(r"[a-zA-Z0-9][\w\-.]{0,199}", re.ASCII)  # part of file names, which end at 255 bytes
 
 RULES = {
     "experiment": (EXPERIMENT, "1 to 255 letters, digits, '_' or '-', with a letter or digit first"),
     "workspace": (WORKSPACE, "3 to 33 letters, digits, '_' or '-', with a letter or digit first"),
+    "compute": (COMPUTE, "2 to 63 letters, digits, '_' or '-', with a letter first"),
     "run": (RUN, "1 to 200 letters, digits, '_', '-' or '.', with a letter or digit first"),
 }
 
@@ -27,7 +29,8 @@ def check(kind: str, name: object) -> str:
     """
     pattern, rule = RULES[kind]
     if not isinstance(name, str) or not pattern.fullmatch(name):
-        raise BadName(f"{name!r} is no name for {'an' if kind[0] in 'aeiou' else 'a'} {kind}: use {rule}.")
+        what = "compute target" if kind == "compute" else kind
+        raise BadName(f"{name!r} is no name for {'an' if kind[0] in 'aeiou' else 'a'} {what}: use {rule}.")
     return name
 
 

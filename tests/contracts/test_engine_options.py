@@ -1,0 +1,42 @@
+"""If these fail, a target is made that no run can ever use, and nobody is told until one tries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runyard.contracts import engine_options
+from runyard.contracts.engine_options import BadOptions
+
+
+def test_what_holds_something_is_kept() -> None:
+    given = {"partition": "gpu", "account": None, "qos": "", "commands": "/opt/slurm/bin"}
+    assert engine_options.check("slurm", given) == {"partition": "gpu", "commands": "/opt/slurm/bin"}
+    assert engine_options.check("slurm", {}) == {}
+    ray = {"address": "10.0.0.1:6379", "resources": {"special": 0.5}}
+    assert engine_options.check("ray", ray) == ray
+    assert engine_options.check("local", {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "words"),
+    [
+        ("pbs", {}, "no engine 'pbs'.*local, ray, slurm"),
+        ("local", {"partition": "gpu"}, "takes no options"),
+        ("slurm", {"partion": "gpu"}, "no option 'partion'. Did you mean 'partition'"),
+        ("slurm", {"zzz": "gpu"}, "It takes: partition, account"),
+        ("slurm", {"partition": 3}, "3 is no partition for the engine slurm: it is a text"),
+        ("slurm", {"partition": "gpu\n#SBATCH --uid=0"}, "in one line"),
+        ("slurm", {"commands": "bin"}, "the whole path"),
+        ("ray", {}, "needs the option address: .*host:port"),
+        ("ray", {"address": " "}, "is no address"),
+        ("ray", {"address": "x" * 2000}, "is no address"),
+        ("ray", {"address": "h:1", "resources": {"special": 0}}, "amounts above 0"),
+        ("ray", {"address": "h:1", "resources": ["special"]}, "amounts above 0"),
+        ("ray", {"address": "h:1", "resources": {"special": True}}, "amounts above 0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(engine: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadOptions, match=words):
+        engine_options.check(engine, options)
