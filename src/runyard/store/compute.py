@@ -42,13 +42,17 @@ def get(connection: Connection, workspace: str, name: str) -> Target:
     return target
 
 
-def create(connection: Connection, workspace: str, target: Target) -> None:
-    if look_up(connection, workspace, target.name) is not None:
+def must_be_free(connection: Connection, workspace: str, name: str) -> None:
+    if look_up(connection, workspace, name) is not None:
         raise Conflict(
             "compute_exists",
-            f"There is a compute target {target.name!r} already.",
-            "Choose another name, change it with `runyard compute update`, or remove it first.",
+            f"There is a compute target {name!r} already.",
+            f"Use it, change it with `runyard compute update {name}`, or choose another name.",
         )
+
+
+def create(connection: Connection, workspace: str, target: Target) -> None:
+    must_be_free(connection, workspace, target.name)
     here = workspaces.serial(connection, workspace)
     connection.execute(insert(compute_targets).values(workspace=here, name=target.name, document=target.as_dict()))
 
