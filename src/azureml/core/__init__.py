@@ -6,6 +6,13 @@ from runyard.sdk.sdk_v1 import VERSION, late_names
 from runyard.sdk.sdk_v1 import VERSION as __version__
 
 if TYPE_CHECKING:
+    from runyard.sdk.compute import ComputeTarget
+    from runyard.sdk.compute_target import (
+        attach_legacy_compute_target,
+        is_compute_target_prepared,
+        prepare_compute_target,
+        remove_legacy_compute_target,
+    )
     from runyard.sdk.container_registry import ContainerRegistry
     from runyard.sdk.environment import Environment
     from runyard.sdk.experiment import Experiment
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VERSION",
+    "ComputeTarget",
     "ContainerRegistry",
     "Environment",
     "Experiment",
@@ -26,12 +34,17 @@ __all__ = [
     "ScriptRunConfig",
     "Workspace",
     "__version__",
+    "attach_legacy_compute_target",
     "get_run",
+    "is_compute_target_prepared",
+    "prepare_compute_target",
+    "remove_legacy_compute_target",
 ]
 
 __getattr__ = late_names(
     __name__,
     {
+        "ComputeTarget": "runyard.sdk.compute",
         "ContainerRegistry": "runyard.sdk.container_registry",
         "Environment": "runyard.sdk.environment",
         "Experiment": "runyard.sdk.experiment",
@@ -40,19 +53,18 @@ __getattr__ = late_names(
         "ScriptRun": "runyard.sdk.script_run",
         "ScriptRunConfig": "runyard.sdk.script_run_config",
         "Workspace": "runyard.sdk.workspace",
+        "attach_legacy_compute_target": "runyard.sdk.compute_target",
         "get_run": "runyard.sdk.run",
+        "is_compute_target_prepared": "runyard.sdk.compute_target",
+        "prepare_compute_target": "runyard.sdk.compute_target",
+        "remove_legacy_compute_target": "runyard.sdk.compute_target",
     },
     not_yet=(
-        "ComputeTarget",
         "Dataset",
         "Datastore",
         "Keyvault",
         "Model",
         "Webservice",
-        "attach_legacy_compute_target",
         "diagnostic_log",
-        "is_compute_target_prepared",
-        "prepare_compute_target",
-        "remove_legacy_compute_target",
     ),
 )

@@ -19,6 +19,7 @@ from runyard.sdk.data_configuration import (
     RegistrationOptions,
     UploadOptions,
 )
+from runyard.sdk.dataset_consumption import DatasetConsumptionConfig
 from runyard.sdk.distributed import (
     MpiConfiguration,
     ParallelTaskConfiguration,
@@ -55,6 +56,7 @@ __all__ = [
     "DataPath",
     "DataReferenceConfiguration",
     "Dataset",
+    "DatasetConsumptionConfig",
     "DatasetRegistrationOptions",
     "DockerConfiguration",
     "DockerEnvironment",
@@ -82,4 +84,4 @@ __all__ = [
     "UserErrorException",
 ]
 
-__getattr__ = late_names(__name__, {"Run": "runyard.sdk.run"}, not_yet=("ComputeTarget", "DatasetConsumptionConfig"))
+__getattr__ = late_names(__name__, {"ComputeTarget": "runyard.sdk.compute", "Run": "runyard.sdk.run"})

@@ -1,4 +1,5 @@
-"""The ways to run one script as many processes: MPI, PyTorch, TensorFlow. How they are started is not decided here."""
+"""The ways to run one script as many processes: MPI, PyTorch, TensorFlow, or plainly. How they are started is not
+decided here."""
 
 from __future__ import annotations
 
@@ -34,6 +35,17 @@ class TensorflowConfiguration(Configuration):
 
     worker_count: int = 1
     parameter_server_count: int = 1
+
+
+@dataclass(repr=False)
+class PlainConfiguration(Configuration):
+    """Processes of no framework, which find their place in RANK, WORLD_SIZE and the like. SDK v1 has no such thing.
+
+    `process_count_per_node` run on each of `node_count` nodes.
+    """
+
+    process_count_per_node: int = 1
+    node_count: int = 1
 
 
 @dataclass(repr=False)

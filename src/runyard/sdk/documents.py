@@ -1,4 +1,4 @@
-"""What the server tells of workspaces, experiments and runs (docs/protocol.md), as types."""
+"""What the server tells of workspaces, experiments, compute targets and runs (docs/protocol.md), as types."""
 
 from __future__ import annotations
 
@@ -33,6 +33,36 @@ class EnvironmentDocument(TypedDict):
     labels: list[str]
     created_at: str | None
     curated: bool
+
+
+class StatusDocument(TypedDict):
+    """`runyard.contracts.compute.Status`."""
+
+    allocation_state: str
+    current_nodes: int
+    target_nodes: int
+    counts: dict[str, int]
+    errors: list[dict[str, str]]
+    changed_at: str
+
+
+class ComputeDocument(TypedDict):
+    """`runyard.contracts.compute.Target`, and how it stands."""
+
+    name: str
+    engine: str
+    type: str
+    vm_size: str
+    vm_priority: str
+    min_nodes: int
+    max_nodes: int | None
+    idle_seconds: int
+    options: dict[str, Any]
+    details: dict[str, Any]
+    created_at: str
+    modified_at: str
+    status: StatusDocument
+    provisioning_state: str
 
 
 class StateDocument(TypedDict):
@@ -76,6 +106,8 @@ class RunDocument(_Details):
     error: dict[str, Any] | None
     warnings: list[dict[str, str]]
     web_url: str
+    attempt: int
+    nodes: int
 
 
 class FileDocument(TypedDict):

@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from runyard.contracts.states import QUEUED, TERMINAL
+from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk import file_transfer
 from runyard.sdk.documents import RunDocument
 from runyard.sdk.exceptions import ActivityFailedException, ExperimentExecutionException
 from runyard.sdk.run_core import RunCore
 from runyard.sdk.run_details import details, error_of, error_text
 from runyard.sdk.run_events import LogReader, follow
+
+WAITING = (QUEUED, PROVISIONING)
+"""States in which a run waits for nodes, and says why."""
 
 _FOLLOWED = re.compile(r"user_logs/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt")
 BUILD_LOG = "system_logs/environment.log"
@@ -59,7 +62,7 @@ class RunWatching(RunCore):
     def get_detailed_status(self) -> dict[str, Any]:
         """`status`, and in `details` why the run waits, where it does."""
         document = self._ask()
-        return {"status": document["status"], "details": document["reason"] if document["status"] == QUEUED else None}
+        return {"status": document["status"], "details": document["reason"] if document["status"] in WAITING else None}
 
     def get_details(self) -> dict[str, Any]:
         """All about the run: status, times, error, definition, properties, addresses of the logs."""
@@ -114,9 +117,12 @@ class RunWatching(RunCore):
         reason = None
         for event in follow(self._service, self._run_id):
             if event.name == "state":
-                if event.value["status"] == QUEUED and event.value["reason"] not in (None, reason):
+                status = event.value["status"]
+                if status in WAITING and event.value["reason"] not in (None, reason):
                     reason = event.value["reason"]
-                    print(f"Queued: {reason}", flush=True)
+                    print(f"{status}: {reason}", flush=True)
+                if status == QUEUED and reader is not None:  # it starts again: its logs were put aside, and begin anew
+                    reader, logs = None, set()
                 continue
             if event.name != "file":
                 continue

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from runyard.contracts.compute import RESTARTS
 from runyard.sdk.compute_target import AbstractComputeTarget
 from runyard.sdk.conda_dependencies import CondaDependencies
 from runyard.sdk.configuration import Configuration, dict_of, of
@@ -18,6 +19,9 @@ from runyard.sdk.distributed import (
     TensorflowConfiguration,
 )
 from runyard.sdk.environment import Environment
+
+if TYPE_CHECKING:
+    from runyard.sdk.compute import ComputeTarget
 
 DEFAULT_ENVIRONMENT = "default-environment"
 
@@ -77,6 +81,18 @@ class KubernetesComputeConfiguration(Configuration):
     instance_type: str | None = None
 
 
+@dataclass(repr=False)
+class RunyardConfiguration(Configuration):
+    """What Runyard can do and SDK v1 has no setting for.
+
+    `restarts` is how often a run is started again by itself after its nodes were taken away. `process_count_per_node`
+    is the number of plain processes on each node of a run without a framework; None starts one, without a rank.
+    """
+
+    restarts: int = RESTARTS
+    process_count_per_node: int | None = None
+
+
 def _default_environment() -> Environment:
     return Environment(DEFAULT_ENVIRONMENT)
 
@@ -132,6 +148,7 @@ class RunConfiguration(Configuration):
     )
     services: dict[str, Any] = field(default_factory=dict)
     auto_cluster_compute_specification: dict[str, Any] | None = None
+    runyard: RunyardConfiguration = field(default_factory=RunyardConfiguration, metadata=of(RunyardConfiguration))
 
     def __init__(
         self,
@@ -157,7 +174,7 @@ class RunConfiguration(Configuration):
         return self._target
 
     @target.setter
-    def target(self, value: str | AbstractComputeTarget) -> None:
+    def target(self, value: str | AbstractComputeTarget | ComputeTarget) -> None:
         name = value if isinstance(value, str) else getattr(value, "name", None)
         if isinstance(name, str):
             self._target = name

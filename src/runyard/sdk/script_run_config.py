@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING, Any, Union
 
 from runyard.sdk.data_reference import DataReference
 from runyard.sdk.datapath import DataPath, DataPathComputeBinding
-from runyard.sdk.distributed import MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration
+from runyard.sdk.dataset_consumption import DatasetConsumptionConfig
+from runyard.sdk.distributed import (
+    MpiConfiguration,
+    PlainConfiguration,
+    PyTorchConfiguration,
+    TensorflowConfiguration,
+)
 from runyard.sdk.exceptions import RunConfigurationException, UserErrorException
 from runyard.sdk.runconfig import DockerConfiguration, RunConfiguration
 
 if TYPE_CHECKING:
+    from runyard.sdk.compute import ComputeTarget
     from runyard.sdk.compute_target import AbstractComputeTarget
     from runyard.sdk.environment import Environment
     from runyard.sdk.script_run import ScriptRun
     from runyard.sdk.workspace import Workspace
 
-DistributedJob = Union[MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration]
+DistributedJob = Union[MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration, PlainConfiguration]
 BACKENDS = ("nccl", "gloo")
 MODEL_LOCATION = "MODEL_LOCATION"
 
@@ -43,7 +50,7 @@ class ScriptRunConfig:
         script: str | None = None,
         arguments: list[Any] | None = None,
         run_config: RunConfiguration | None = None,
-        compute_target: str | AbstractComputeTarget | None = None,
+        compute_target: str | AbstractComputeTarget | ComputeTarget | None = None,
         environment: Environment | None = None,
         distributed_job_config: DistributedJob | None = None,
         resume_from: DataPath | None = None,
@@ -107,7 +114,7 @@ def distribute(run_config: RunConfiguration, job: DistributedJob) -> None:
         run_config.framework, run_config.communicator = "Python", "IntelMpi"
         run_config.node_count = job.node_count
     elif isinstance(job, PyTorchConfiguration):
-        backend = job.communication_backend.lower()
+        backend = str(job.communication_backend).lower()
         if backend not in BACKENDS:
             raise RunConfigurationException(
                 f"{job.communication_backend!r} is no backend of a PyTorch job: use one of {', '.join(BACKENDS)}."
@@ -119,10 +126,14 @@ def distribute(run_config: RunConfiguration, job: DistributedJob) -> None:
         run_config.tensorflow = job
         run_config.framework, run_config.communicator = "TensorFlow", "ParameterServer"
         run_config.node_count = job.worker_count
+    elif isinstance(job, PlainConfiguration):
+        run_config.runyard.process_count_per_node = job.process_count_per_node
+        run_config.framework, run_config.communicator = "Python", "None"
+        run_config.node_count = job.node_count
     else:
         raise RunConfigurationException(
-            "distributed_job_config must be an MpiConfiguration, a PyTorchConfiguration or a TensorflowConfiguration, "
-            f"not a {type(job).__name__}."
+            "distributed_job_config must be an MpiConfiguration, a PyTorchConfiguration, a TensorflowConfiguration or "
+            f"a PlainConfiguration (runyard.sdk.distributed), not a {type(job).__name__}."
         )
 
 
@@ -130,7 +141,7 @@ def get_run_config_from_script_run(script_run_config: ScriptRunConfig) -> RunCon
     """The run configuration as it is submitted: a copy with the script, arguments and command of the whole.
 
     Data references among the arguments are entered under `data_references`, and stand in the arguments as the variable
-    that holds their path. A command given as a list is joined with blanks.
+    that holds their path; datasets are entered under `data`. A command given as a list is joined with blanks.
     """
     made = copy.deepcopy(script_run_config.run_config)
     made.script = script_run_config.script
@@ -156,6 +167,9 @@ def submit(
 
 
 def _argument(run_config: RunConfiguration, argument: object) -> object:
+    if isinstance(argument, DatasetConsumptionConfig):
+        run_config.data[argument.name] = argument.to_config()
+        return argument.arg_val
     if not isinstance(argument, DataReference):
         return argument
     run_config.data_references[argument.data_reference_name] = argument.to_config()

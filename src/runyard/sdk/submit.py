@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, cast
 
 from runyard.contracts import names
+from runyard.sdk.compute_engines import engine_of
 from runyard.sdk.exceptions import AzureMLException, ExperimentExecutionException, UserErrorException
 from runyard.sdk.git import git_properties
-from runyard.sdk.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of
+from runyard.sdk.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
 from runyard.sdk.run_files import SNAPSHOT_PROPERTY
 from runyard.sdk.run_labels import checked_labels
 from runyard.sdk.run_request import make_run, submitted_run_id
@@ -80,13 +81,15 @@ def submit_script(
     folder = _folder(config.source_directory)
     if run_config.script:
         run_config.script = _script(folder, run_config)
-    launch = launch_of(run_config)
+    refuse_on_demand(run_config)
+    engine = engine_of(experiment.workspace, run_config.target)
+    launch = launch_of(run_config, engine)
     checked_tags = checked_labels("tags", tags or {}, none_allowed=True)
     chosen = run_id is not None
     if run_id is not None:
         _check_run_id(run_id)
     service = experiment.workspace.service
-    properties: dict[str, str] = {ENVIRONMENT_PROPERTY: environment_property(run_config)}
+    properties: dict[str, str] = {ENVIRONMENT_PROPERTY: environment_property(run_config, engine)}
     properties.update(git_properties(folder))
     snapshot_id = None
     if run_config.history.snapshot_project:

@@ -15,6 +15,7 @@ from runyard.sdk.service import Service, find_service
 from runyard.sdk.workspace_absent import AbsentParts, absent
 
 if TYPE_CHECKING:
+    from runyard.sdk.compute import ComputeTarget, ComputeTargetProvisioningConfiguration
     from runyard.sdk.documents import WorkspaceDocument
     from runyard.sdk.environment import Environment
     from runyard.sdk.experiment import Experiment
@@ -57,6 +58,7 @@ class Workspace(AbsentParts):
         self.service = service
         self._config = WorkspaceConfig(subscription_id, resource_group, _name(name))
         self._document = None
+        self._engines: dict[str, tuple[float, str]] = {}  # of compute targets, and when that was asked
 
     @classmethod
     def _known_as(cls, service: Service, name: str, subscription_id: str, resource_group: str) -> Workspace:
@@ -103,8 +105,8 @@ class Workspace(AbsentParts):
         cmk_keyvault: str | None = None,
         resource_cmk_uri: str | None = None,
         hbi_workspace: bool = False,
-        default_cpu_compute_target: Any = None,
-        default_gpu_compute_target: Any = None,
+        default_cpu_compute_target: ComputeTargetProvisioningConfiguration | None = None,
+        default_gpu_compute_target: ComputeTargetProvisioningConfiguration | None = None,
         private_endpoint_config: Any = None,
         private_endpoint_auto_approval: bool = True,
         exist_ok: bool = False,
@@ -122,7 +124,10 @@ class Workspace(AbsentParts):
         )
         more = {"location": location, "friendly_name": friendly_name, "tags": dict(tags) if tags else None}
         document = _ensured(service, config, more, exist_ok)
-        return Workspace._told(service, document)
+        made = Workspace._told(service, document)
+        made._make_default(Workspace.DEFAULT_CPU_CLUSTER_NAME, default_cpu_compute_target)
+        made._make_default(Workspace.DEFAULT_GPU_CLUSTER_NAME, default_gpu_compute_target)
+        return made
 
     @staticmethod
     def get(
@@ -255,6 +260,27 @@ class Workspace(AbsentParts):
         from runyard.sdk.environment import Environment
 
         return Environment.list(self)
+
+    @property
+    def compute_targets(self) -> dict[str, ComputeTarget]:
+        """The compute targets that were made or attached, by name. `local` is always there, and not among them."""
+        from runyard.sdk.compute import ComputeTarget
+
+        return {target.name: target for target in ComputeTarget.list(self)}
+
+    def get_default_compute_target(self, type: str) -> ComputeTarget | None:
+        """The default target for 'CPU' or 'GPU': the one named `cpu-cluster` or `gpu-cluster`, if there is one."""
+        names = {"CPU": self.DEFAULT_CPU_CLUSTER_NAME, "GPU": self.DEFAULT_GPU_CLUSTER_NAME}
+        if str(type).upper() not in names:
+            raise UserErrorException(f"The type of a default compute target is 'CPU' or 'GPU', not {type!r}.")
+        return self.compute_targets.get(names[str(type).upper()])
+
+    def _make_default(self, name: str, configuration: ComputeTargetProvisioningConfiguration | None) -> None:
+        """Make a default target, unless the workspace has it."""
+        if configuration is not None and name not in self.compute_targets:
+            from runyard.sdk.compute import ComputeTarget
+
+            ComputeTarget.create(self, name, configuration)
 
     def get_run(self, run_id: str) -> Run:
         """The run with this id."""

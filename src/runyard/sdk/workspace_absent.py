@@ -15,11 +15,6 @@ class AbsentParts:
     """Resources that this version cannot hold (so that their dicts are truly empty), and Azure's own operations."""
 
     @property
-    def compute_targets(self) -> dict[str, Any]:
-        """Compute targets by name: none can be made in this version. Runs take place on 'local', which needs none."""
-        return {}
-
-    @property
     def datastores(self) -> dict[str, Any]:
         """Datastores by name: none can be made in this version."""
         return {}
@@ -53,11 +48,6 @@ class AbsentParts:
     def private_endpoints(self) -> dict[str, Any]:
         """Private endpoints by name: Runyard has none."""
         return {}
-
-    def get_default_compute_target(self, type: str) -> None:
-        """The default target for 'CPU' or 'GPU': none is set."""
-        if str(type).upper() not in ("CPU", "GPU"):
-            raise UserErrorException(f"The type of a default compute target is 'CPU' or 'GPU', not {type!r}.")
 
     def get_default_datastore(self) -> NoReturn:
         absent("datastores in this version", "Let the script read its files from the disk, or from its own folder.")

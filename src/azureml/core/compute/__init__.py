@@ -1,0 +1,21 @@
+"""azureml.core.compute, from `runyard.sdk`. RayCompute and SlurmCompute are Runyard's own."""
+
+from runyard.sdk.aks_compute import AksCompute
+from runyard.sdk.aml_compute import AmlCompute
+from runyard.sdk.cluster_compute import RayCompute, SlurmCompute
+from runyard.sdk.compute import ComputeTarget
+from runyard.sdk.compute_instance import ComputeInstance
+from runyard.sdk.kubernetes_compute import KubernetesCompute
+from runyard.sdk.remote_compute import BatchCompute, RemoteCompute
+
+__all__ = [
+    "AksCompute",
+    "AmlCompute",
+    "BatchCompute",
+    "ComputeInstance",
+    "ComputeTarget",
+    "KubernetesCompute",
+    "RayCompute",
+    "RemoteCompute",
+    "SlurmCompute",
+]

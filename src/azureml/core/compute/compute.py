@@ -1,0 +1,15 @@
+"""azureml.core.compute.compute, from `runyard.sdk`."""
+
+from runyard.sdk.compute import (
+    ComputeTarget,
+    ComputeTargetAttachConfiguration,
+    ComputeTargetProvisioningConfiguration,
+    ComputeTargetUpdateConfiguration,
+)
+
+__all__ = [
+    "ComputeTarget",
+    "ComputeTargetAttachConfiguration",
+    "ComputeTargetProvisioningConfiguration",
+    "ComputeTargetUpdateConfiguration",
+]
