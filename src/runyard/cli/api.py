@@ -16,10 +16,18 @@ from runyard.sdk.service import Service, find_service
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runyard.sdk.documents import EnvironmentDocument, ExperimentDocument, FileDocument, RunDocument
+    from runyard.sdk.documents import (
+        ComputeDocument,
+        EnvironmentDocument,
+        ExperimentDocument,
+        FileDocument,
+        RunDocument,
+    )
 
 NEWEST = ("@last", "-")
 PAGE = 500
+CLUSTER_SECONDS = 180.0
+"""For how long a cluster that is asked something may take."""
 
 
 class _Points(TypedDict, total=False):
@@ -44,6 +52,15 @@ class Freed(TypedDict):
     experiments: int
     objects: int
     bytes_freed: int
+
+
+class NodeDocument(TypedDict):
+    """`runyard.contracts.compute.Node`."""
+
+    name: str
+    state: str
+    run_id: str | None
+    address: str
 
 
 class MapDocument(TypedDict):
@@ -128,6 +145,10 @@ class Api:
         asked: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/cancel", idempotent=True)
         return asked
 
+    def preempt(self, run_id: str) -> RunDocument:
+        taken: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/preempt")
+        return taken
+
     def delete_run(self, run_id: str) -> Freed:
         freed: Freed = self.client.delete(f"/api/runs/{quote(run_id)}")
         return freed
@@ -169,13 +190,12 @@ class Api:
 
     def experiment(self, name: str) -> ExperimentDocument:
         """The experiment of that name, archived or not, in whichever workspace it is."""
-        workspaces = self.client.get("/api/workspaces")["workspaces"]
         found: list[ExperimentDocument] = [
             experiment
-            for workspace in workspaces
-            for experiment in self.client.get(
-                f"/api/workspaces/{quote(workspace['name'])}/experiments", {"view": "All", "name": name}
-            )["experiments"]
+            for workspace in self.workspaces()
+            for experiment in self.client.get(f"{_of(workspace)}/experiments", {"view": "All", "name": name})[
+                "experiments"
+            ]
         ]
         if not found:
             raise errors.CommandError(
@@ -202,6 +222,36 @@ class Api:
         found: EnvironmentDocument = self.client.get(
             f"{_of(workspace)}/environments/{quote(name)}", {"version": version}
         )
+        return found
+
+    def workspaces(self) -> list[str]:
+        return [str(workspace["name"]) for workspace in self.client.get("/api/workspaces")["workspaces"]]
+
+    def targets(self, workspace: str, timeout: float = CLUSTER_SECONDS) -> list[ComputeDocument]:
+        """The compute targets of a workspace, `local` first."""
+        found: list[ComputeDocument] = self.client.get(f"{_of(workspace)}/compute", timeout=timeout)["targets"]
+        return found
+
+    def target(self, workspace: str, name: str) -> ComputeDocument:
+        found: ComputeDocument = self.client.get(_target(workspace, name), timeout=CLUSTER_SECONDS)
+        return found
+
+    def make_target(self, workspace: str, wanted: dict[str, Any]) -> ComputeDocument:
+        made: ComputeDocument = self.client.post(f"{_of(workspace)}/compute", wanted, timeout=CLUSTER_SECONDS)
+        return made
+
+    def change_target(self, workspace: str, name: str, changes: dict[str, Any]) -> ComputeDocument:
+        changed: ComputeDocument = self.client.patch(_target(workspace, name), changes, timeout=CLUSTER_SECONDS)
+        return changed
+
+    def delete_target(self, workspace: str, name: str) -> ComputeDocument:
+        # Sent once: a repeat of one that was heard would say that there is no such target.
+        gone: ComputeDocument = self.client.delete(_target(workspace, name), idempotent=False, timeout=CLUSTER_SECONDS)
+        return gone
+
+    def nodes(self, workspace: str, name: str) -> list[NodeDocument]:
+        answer = self.client.get(f"{_target(workspace, name)}/nodes", timeout=CLUSTER_SECONDS)
+        found: list[NodeDocument] = answer["nodes"]
         return found
 
     def maps(self, workspace: str) -> list[MapDocument]:
@@ -240,6 +290,10 @@ def _of(workspace: str) -> str:
     return f"/api/workspaces/{quote(workspace)}"
 
 
+def _target(workspace: str, name: str) -> str:
+    return f"{_of(workspace)}/compute/{quote(name)}"
+
+
 def connect() -> Api:
     """The server that is meant here (RUNYARD_SERVER, or this machine's own, which is started if it does not run)."""
     return Api(find_service())
@@ -267,3 +321,15 @@ def newest_ids_if_quick() -> list[str]:
         return [run["id"] for run in itertools.islice(server.runs(children=True, page=50), 50)]
     except ClientProblem:
         return []
+
+
+def target_names_if_quick() -> list[str]:
+    """Names of compute targets for completion, on the same terms."""
+    server = connect_if_running(homes.home(), timeout=0.5)
+    if server is None:
+        return []
+    try:
+        found = [server.targets(workspace, timeout=0.5) for workspace in server.workspaces()]
+    except ClientProblem:
+        return []
+    return sorted({target["name"] for targets in found for target in targets})

@@ -9,33 +9,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from runyard import __version__
-from runyard.cli import api, words
+from runyard.cli import api, engine_checks, words
+from runyard.cli.check import FAIL, OK, WARN, Check
 from runyard.contracts import home as homes
 from runyard.contracts import states
+from runyard.contracts.plan import run_of_folder
 from runyard.sdk import processes
 from runyard.sdk.client import ClientProblem, healthy
-
-OK, WARN, FAIL = "ok", "warn", "fail"
 
 LITTLE_SPACE = 2_000_000_000
 NO_SPACE = 100_000_000
 SQLITE_HEADER = b"SQLite format 3\x00"
 LEFTOVER_SECONDS = 3600
 LOOKED_UP = 50
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the report. `help` says what to do when the verdict is not ok."""
-
-    name: str
-    verdict: str
-    message: str
-    help: str = ""
 
 
 def all_checks(home: Path) -> Iterator[Check]:
@@ -52,6 +41,7 @@ def all_checks(home: Path) -> Iterator[Check]:
     yield from git()
     yield from builders()
     yield from environments(home)
+    yield from engine_checks.engines(server, here=not remote)
     yield from run_folders(home, server)
     yield from telemetry(home)
     yield from half_uploads(home)
@@ -239,7 +229,7 @@ def run_folders(home: Path, server: api.Api | None) -> Iterator[Check]:
     left = []
     for folder in folders[:LOOKED_UP]:
         try:
-            ended = server.run(folder.name)["status"] in states.TERMINAL
+            ended = server.run(run_of_folder(folder.name))["status"] in states.TERMINAL
         except ClientProblem as problem:
             if problem.code != "run_not_found":
                 return

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import typer
 
 from runyard.cli import errors, screen
+from runyard.cli.check import FAIL, OK
 from runyard.cli.options import JsonOption
 from runyard.contracts import home as homes
 
@@ -14,7 +15,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 def doctor(as_json: JsonOption = False) -> None:
-    """Check this machine: Python, the home folder, the server, the database, leftovers."""
+    """Check this machine: Python, the home folder, the server, the database, engines, leftovers."""
     from runyard.cli import checks
 
     done = []
@@ -26,9 +27,9 @@ def doctor(as_json: JsonOption = False) -> None:
         verdict = f"{check.verdict:{width}}"
         shown = typer.style(verdict, fg=COLOURS[check.verdict]) if screen.is_terminal() else verdict
         print(f"{shown}  {check.name}: {check.message}")
-        if check.verdict != checks.OK and check.help:
+        if check.verdict != OK and check.help:
             print(f"{'':{width}}  {check.help}")
     if as_json:
         screen.document([asdict(check) for check in done])
-    if any(check.verdict == checks.FAIL for check in done):
+    if any(check.verdict == FAIL for check in done):
         raise typer.Exit(errors.FAILED)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import codecs
-import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runyard.cli import errors, screen
+from runyard.cli import errors, rank_logs, screen
+from runyard.cli.following import Sink, Tail, interruptible, json_sink, tell, write
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.contracts import states
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
-    from runyard.sdk.documents import RunDocument, StateDocument
+    from runyard.sdk.documents import RunDocument
 
 INTERACTIVE_LOG = "logs/user_log.txt"
-
-Sink = Callable[[bytes, int], None]
-"""Takes the next bytes of a log, and the offset at which they begin."""
 
 
 def logs(
@@ -29,85 +24,97 @@ def logs(
     file: Annotated[
         str | None, typer.Option("--file", metavar="NAME", help="Another log of the run; `runyard files` lists them.")
     ] = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(
+            "--rank",
+            metavar="N|all",
+            help="What one process of a distributed run printed, or all of them, line by line. Default: 0.",
+            callback=rank_logs.checked,
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the log of a run. Ctrl-C while following leaves the run going."""
+    if file is not None and rank is not None:
+        raise typer.BadParameter("they exclude one another: give one of them.", param_hint="--file and --rank")
     from runyard.cli import api
 
     server = api.connect()
-    run_id = server.find(run)["id"]
+    found = server.run(server.find(run)["id"])
+    names = rank_logs.of(found)
+    if rank == rank_logs.ALL and len(names) > 1:
+        rank_logs.show(server, found, names, follow, as_json)
+        return
+    if rank is not None:
+        file = rank_logs.one(found, names, 0 if rank == rank_logs.ALL else int(rank))
     if follow:
-        follow_run(server, run_id, file, as_json)
+        follow_run(server, found["id"], file, as_json)
     else:
-        _print(server, run_id, file, as_json)
+        _print(server, found, file, as_json)
 
 
-def _print(server: Api, run_id: str, file: str | None, as_json: bool) -> None:
-    run = server.run(run_id)
+def _print(server: Api, run: RunDocument, file: str | None, as_json: bool) -> None:
     name = file or _log_of(run)
-    if name is None:
+    if name is None or (rank_logs.is_one(name) and name not in run.get("logs", [])):
         reason = f" ({run['reason']})" if run["reason"] else ""
         raise errors.CommandError(
-            f"Run {run_id} has no log yet: it is {run['status']}{reason}.",
-            f"`runyard logs -f {run_id}` waits for it.",
+            f"Run {run['id']} has no log yet: it is {run['status']}{reason}.",
+            f"`runyard logs -f {run['id']}` waits for it.",
             errors.NOT_FOUND,
             "file_not_found",
         )
     if as_json:
-        text = b"".join(server.read(run_id, name)).decode("utf-8", "replace")
-        screen.document({"run": run_id, "file": name, "text": text})
+        text = b"".join(server.read(run["id"], name)).decode("utf-8", "replace")
+        screen.document({"run": run["id"], "file": name, "text": text})
         return
-    for chunk in server.read(run_id, name):
-        _write(chunk, 0)
+    for chunk in server.read(run["id"], name):
+        write(chunk, 0)
+    if file is None:
+        rank_logs.tell_of_others(run)
 
 
 def follow_run(server: Api, run_id: str, file: str | None, as_json: bool) -> RunDocument:
     """Print the log of a run as it comes and return the run when it has ended."""
-    try:
-        return _follow(server, run_id, file, _json_sink() if as_json else _write, as_json)
-    except KeyboardInterrupt:
-        print(
-            f"\nThe run goes on. `runyard logs -f {run_id}` follows it again; `runyard stop {run_id}` ends it.",
-            file=sys.stderr,
-        )
-        raise
+    with interruptible(run_id):
+        if file is None and not as_json:
+            rank_logs.tell_of_others(server.run(run_id))
+        return _follow(server, run_id, file, json_sink() if as_json else write, as_json)
 
 
 def _follow(server: Api, run_id: str, file: str | None, sink: Sink, as_json: bool) -> RunDocument:
     from runyard.sdk.run_watching import BUILD_LOG
 
-    shown, offset, seen = file, 0, ""
+    shown = None if file is None else Tail(server, run_id, file, sink)
+    seen = ""
 
     def turn_to(name: str | None) -> None:
         """Show another log from now on: the rest of the former comes first."""
-        nonlocal shown, offset
-        if name != shown:
+        nonlocal shown
+        if name is not None and (shown is None or name != shown.name):
             if shown is not None:
-                _advance(server, run_id, shown, offset, sink)
-            shown, offset = name, 0
+                shown.advance()
+            shown = Tail(server, run_id, name, sink)
 
     for kind, value in server.events(run_id):
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
-            _tell(value, as_json)
+            tell(value, as_json)
+            if value["status"] == states.QUEUED and shown is not None and shown.offset:
+                shown.begin_anew(server.run(run_id)["attempt"] - 1)
+                shown = shown if file is not None else None
         elif kind == "file":
-            if file is None and shown in (None, BUILD_LOG) and value["name"] != shown:
+            is_new = shown is None or (shown.name == BUILD_LOG and value["name"] != BUILD_LOG)
+            if file is None and is_new:
                 turn_to(_log_of(server.run(run_id)))
-            if shown is not None and shown == value["name"] and value["size"] != offset:
-                offset = _advance(server, run_id, shown, offset, sink)
+            if shown is not None and shown.name == value["name"] and value["size"] != shown.offset:
+                shown.advance()
     run = server.run(run_id)
     turn_to(file or _log_of(run))
-    if shown is not None and shown in run.get("logs", []):
-        _advance(server, run_id, shown, offset, sink)
+    if shown is not None and shown.name in run.get("logs", []):
+        shown.advance()
     return run
-
-
-def _tell(change: StateDocument, as_json: bool) -> None:
-    """A change of state: for a program always, for a person while there is nothing else to see."""
-    if as_json:
-        screen.event({"event": "state", **change})
-    elif change["status"] not in states.TERMINAL and change["status"] != states.RUNNING and sys.stderr.isatty():
-        print(change["status"] + (f": {change['reason']}" if change["reason"] else ""), file=sys.stderr)
 
 
 def _log_of(run: RunDocument) -> str | None:
@@ -116,37 +123,3 @@ def _log_of(run: RunDocument) -> str | None:
 
     names = run.get("logs", [])
     return followed_log(names) or (INTERACTIVE_LOG if INTERACTIVE_LOG in names and not run.get("launch") else None)
-
-
-def _advance(server: Api, run_id: str, name: str, offset: int, sink: Sink) -> int:
-    """Hand over what the log has gained, and return where it ends now."""
-    from runyard.sdk.client import ClientProblem
-
-    try:
-        for chunk in server.read(run_id, name, offset):
-            sink(chunk, offset)
-            offset += len(chunk)
-    except ConnectionError:
-        return offset  # the next event, or the end, reads on from here
-    except ClientProblem as problem:
-        if problem.code != "bad_range":
-            raise
-        return _advance(server, run_id, name, 0, sink)  # the file was emptied at its source and is written anew
-    return offset
-
-
-def _write(chunk: bytes, offset: int) -> None:
-    sys.stdout.buffer.write(chunk)
-    sys.stdout.buffer.flush()
-
-
-def _json_sink() -> Sink:
-    """One JSON line per piece. Bytes of a character that is cut in two wait for the rest of it."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def sink(chunk: bytes, offset: int) -> None:
-        text = decoder.decode(chunk)
-        if text:
-            screen.event({"event": "log", "offset": offset, "text": text})
-
-    return sink

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from runyard import __version__
-from runyard.cli import config, doctor, env, errors, files, logs, metrics, remove, runs, server, submit
+from runyard.cli import compute, config, doctor, env, errors, files, logs, metrics, remove, runs, server, submit
 
 # typer brings its own copy of click since 0.26 and uses the installed one before: this names the class of either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -111,11 +111,13 @@ app.command(rich_help_panel=RUNS)(submit.submit)
 app.command(rich_help_panel=RUNS)(runs.ls)
 app.command(rich_help_panel=RUNS)(runs.show)
 app.command(rich_help_panel=RUNS)(runs.stop)
+app.command(rich_help_panel=RUNS)(runs.preempt)
 app.command(rich_help_panel=RUNS)(remove.rm)
 app.command(rich_help_panel=HISTORY)(logs.logs)
 app.command(rich_help_panel=HISTORY)(metrics.metrics)
 app.command(rich_help_panel=HISTORY)(files.files)
 app.command(rich_help_panel=HISTORY)(files.get)
+app.add_typer(compute.app, rich_help_panel=AROUND)
 app.add_typer(env.app, rich_help_panel=AROUND)
 app.add_typer(config.app, rich_help_panel=AROUND)
 app.command(rich_help_panel=SERVER)(server.up)

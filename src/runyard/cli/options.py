@@ -15,6 +15,13 @@ def run_ids(incomplete: str) -> list[str]:
     return [run_id for run_id in api.newest_ids_if_quick() if run_id.startswith(incomplete)]
 
 
+def target_names(incomplete: str) -> list[str]:
+    """The compute targets that begin so, on the same terms."""
+    from runyard.cli import api
+
+    return [name for name in api.target_names_if_quick() if name.startswith(incomplete)]
+
+
 def pairs(texts: list[str], option: str) -> dict[str, str]:
     """Read `KEY=VALUE` texts.
 
@@ -60,6 +67,15 @@ RunArgument = Annotated[
         metavar="RUN",
         help="A run's id, a beginning of it that fits one run only, its last part, or '@last' or '-' for the newest.",
         autocompletion=run_ids,
+        show_default=False,
+    ),
+]
+TargetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A compute target; `runyard compute ls` lists them.",
+        autocompletion=target_names,
         show_default=False,
     ),
 ]

@@ -1,4 +1,5 @@
-"""`runyard ls`, `show` and `stop`: the list of runs, one of them in full, and its end before its time."""
+"""`runyard ls`, `show`, `stop` and `preempt`: the list of runs, one of them in full, its end before its time, and its
+nodes taken away."""
 
 from __future__ import annotations
 
@@ -101,3 +102,16 @@ def stop(
         print(f"{found['id']} had ended already: {screen.status(found['status'])}")
     else:
         print(f"{found['id']} {screen.status(found['status'])}")
+
+
+def preempt(run: RunArgument, as_json: JsonOption = False) -> None:
+    """Take a run's nodes away, as a cluster may do: it starts again by itself, with its outputs given back."""
+    from runyard.cli import api
+
+    server = api.connect()
+    found = server.preempt(server.find(run)["id"])
+    if as_json:
+        screen.document(found)
+        return
+    print(f"{found['id']} loses its nodes, and starts again.")
+    print(f"Next: {words.program()} logs -f {found['id']}")

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, screen, words
+from runyard.cli.distribution_choice import (
+    BackendOption,
+    FrameworkOption,
+    NodesOption,
+    ParameterServersOption,
+    ProcsOption,
+    Spread,
+)
 from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, ImageOption, PipOption
-from runyard.cli.options import JsonOption, pairs
+from runyard.cli.options import JsonOption, pairs, target_names
 from runyard.cli.summary import without_definition
 from runyard.contracts import states
 
@@ -35,7 +43,23 @@ def submit(
         str | None, typer.Option("--experiment", "-e", help="Default: named like the folder.", show_default=False)
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="A name for people.", show_default=False)] = None,
-    compute: Annotated[str, typer.Option("--compute", help="Where to run.")] = "local",
+    compute: Annotated[
+        str, typer.Option("--compute", help="The compute target to run on.", autocompletion=target_names)
+    ] = "local",
+    nodes: NodesOption = 1,
+    procs: ProcsOption = None,
+    framework: FrameworkOption = None,
+    backend: BackendOption = None,
+    parameter_servers: ParameterServersOption = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            "--restarts",
+            min=0,
+            help="How often it starts again when its nodes are taken away. Default: 3.",
+            show_default=False,
+        ),
+    ] = None,
     command: Annotated[
         str | None,
         typer.Option("--command", "-c", help="A shell command to run instead of a script.", show_default=False),
@@ -82,6 +106,8 @@ def submit(
         raise typer.BadParameter("name either a script, or a command with --command.", param_hint="SCRIPT")
     choice = Choice(environment, conda, pip, image)
     choice.check(python=python)
+    spread = Spread(nodes, procs, framework, backend, parameter_servers)
+    spread.check()
     variables, tags = pairs(env_var or [], "--env-var"), pairs(tag or [], "--tag")
     folder, inside = _source_and_script(script, source)
 
@@ -98,8 +124,11 @@ def submit(
         command=command,
         compute_target=compute,
         environment=choice.get(workspace) if choice.made else _user_managed(python),
+        distributed_job_config=spread.get(),
     )
     config.run_config.environment_variables = variables
+    if restarts is not None:
+        config.run_config.runyard.restarts = restarts
     if max_seconds is not None:
         config.run_config.max_run_duration_seconds = max_seconds
     server = api.Api(workspace.service)

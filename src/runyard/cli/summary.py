@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from runyard.cli import screen, words
-from runyard.contracts import journal
+from runyard.contracts import journal, states
+from runyard.contracts.compute import RESTARTS
+from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
 
 if TYPE_CHECKING:
     from runyard.cli.api import MetricDocument
     from runyard.sdk.documents import FileDocument, RunDocument
 
 SHOWN_FILES = 20
+WAITING = (states.NOT_STARTED, states.QUEUED, states.PROVISIONING)
 
 
 def without_definition(run: RunDocument) -> dict[str, object]:
@@ -25,12 +28,12 @@ def describe(run: RunDocument) -> Iterator[str]:
     """The run itself: identity, times, what was started, tags, and how it went from state to state."""
     yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}"
     yield from _aligned(_facts(run))
-    states = run.get("states", [])
-    if states:
+    changes = run.get("states", [])
+    if changes:
         yield ""
         yield screen.heading("States")
-        width = max(len(change["status"]) for change in states)
-        for change in states:
+        width = max(len(change["status"]) for change in changes)
+        for change in changes:
             when = words.local(words.moment(change["at"]))
             yield f"  {when}  {change['status']:{width}}  {change['reason'] or ''}".rstrip()
 
@@ -49,8 +52,17 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
     yield "created", f"{words.local(created)} ({words.ago(created)})"
     if run["started_at"]:
         yield "took", words.lasted(run["started_at"], run["ended_at"]) + ("" if run["ended_at"] else " so far")
+    if run["status"] in WAITING and run["reason"]:
+        yield "waits", run["reason"]
     if run["target"]:
-        yield "compute", run["target"]
+        yield (
+            "compute",
+            run["target"] + (f", {words.count(run.get('nodes', 1), 'node')}" if run.get("nodes", 1) > 1 else ""),
+        )
+    if (spread := distribution(run)).gang:
+        yield "processes", _processes(spread)
+    if run.get("attempt", 1) > 1:
+        yield "attempt", _attempt(run)
     if started := _what_was_started(run):
         yield "started", started
     if run["snapshot_id"]:
@@ -70,6 +82,30 @@ def _what_was_started(run: RunDocument) -> str:
     if launch.get("script"):
         return shlex.join([str(launch["script"]), *map(str, launch.get("arguments") or [])])
     return ""
+
+
+def distribution(run: RunDocument) -> Distribution:
+    """How the processes of a run are spread over its nodes."""
+    return Distribution.from_dict((run.get("launch") or {}).get("distribution") or {})
+
+
+def _processes(spread: Distribution) -> str:
+    ranks = spread.ranks()
+    said = words.count(len(ranks), "rank")
+    if spread.kind != PLAIN:
+        said += f", {spread.kind}" + (f" over {spread.backend}" if spread.kind == PYTORCH else "")
+    if spread.kind == TENSORFLOW:
+        said += f": {words.count(spread.workers, 'worker')}"
+        said += f" and {words.count(spread.parameter_servers, 'parameter server')}" if spread.parameter_servers else ""
+    elif spread.nodes > 1:
+        said += f", {len(ranks) // spread.nodes} on each node"
+    return said
+
+
+def _attempt(run: RunDocument) -> str:
+    most = int((run.get("launch") or {}).get("restarts", RESTARTS)) + 1
+    former = f"user_logs/attempt_{run['attempt'] - 1}/"
+    return f"{run['attempt']} of at most {most}; the logs of the one before are in {former}"
 
 
 def _git(properties: dict[str, str | None]) -> str:

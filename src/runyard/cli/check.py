@@ -1,0 +1,17 @@
+"""One line of the report of `runyard doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at. `help` says what to do when the verdict is not ok."""
+
+    name: str
+    verdict: str
+    message: str
+    help: str = ""

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runyard.cli.following import Prefixed, former
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_lines_of_several_ranks_stay_whole(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    first, second = Prefixed(0, 2), Prefixed(10, 2)
+    first(b"one\ntw", 0)
+    second(b"\xff\n", 0)
+    first(b"o\n\nlast", 6)
+    first.end()
+    first.end()
+    second.end()
+    assert capfdbinary.readouterr().out == b"[ 0] one\n[10] \xff\n[ 0] two\n[ 0] \n[ 0] last\n"
+
+
+def test_the_logs_of_an_attempt_that_is_over() -> None:
+    assert former("user_logs/std_log_process_3.txt", 2) == "user_logs/attempt_2/std_log_process_3.txt"
