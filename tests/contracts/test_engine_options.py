@@ -14,6 +14,8 @@ def test_what_holds_something_is_kept() -> None:
     given = {"partition": "gpu", "account": None, "qos": "", "commands": "/opt/slurm/bin"}
     assert engine_options.check("slurm", given) == {"partition": "gpu", "commands": "/opt/slurm/bin"}
     assert engine_options.check("slurm", {}) == {}
+    texts = {"exclusive": "True", "time_margin": "60", "sbatch": "--nice=10"}
+    assert engine_options.check("slurm", texts) == {"exclusive": True, "time_margin": 60, "sbatch": "--nice=10"}
     ray = {"address": "10.0.0.1:6379", "resources": {"special": 0.5}}
     assert engine_options.check("ray", ray) == ray
     assert engine_options.check("local", {}) == {}
@@ -29,6 +31,9 @@ def test_what_holds_something_is_kept() -> None:
         ("slurm", {"partition": 3}, "3 is no partition for the engine slurm: it is a text"),
         ("slurm", {"partition": "gpu\n#SBATCH --uid=0"}, "in one line"),
         ("slurm", {"commands": "bin"}, "the whole path"),
+        ("slurm", {"exclusive": "perhaps"}, "true or false"),
+        ("slurm", {"time_margin": -1}, "seconds from 0 on"),
+        ("slurm", {"time_margin": "soon"}, "seconds from 0 on"),
         ("ray", {}, "needs the option address: .*host:port"),
         ("ray", {"address": " "}, "is no address"),
         ("ray", {"address": "x" * 2000}, "is no address"),

@@ -111,6 +111,10 @@ def attach(
         str | None,
         typer.Option("--time", help="Slurm: the time limit of runs without one, 1-00:00:00.", show_default=False),
     ] = None,
+    exclusive: Annotated[bool, typer.Option("--exclusive", help="Slurm: share nodes with nobody.")] = False,
+    sbatch: Annotated[
+        str | None, typer.Option("--sbatch", help="Slurm: further arguments of sbatch.", show_default=False)
+    ] = None,
     commands: Annotated[
         str | None, typer.Option("--commands", metavar="DIR", help="Slurm: where its commands are.", show_default=False)
     ] = None,
@@ -140,6 +144,8 @@ def attach(
         "constraint": constraint,
         "gres": gres,
         "time": time,
+        "exclusive": exclusive or None,
+        "sbatch": sbatch,
         "commands": _path(commands),
         "conf": _path(conf),
         "python": python,

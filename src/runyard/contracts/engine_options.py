@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple
 
 from runyard.contracts.compute import ENGINES, LOCAL_ENGINE, RAY, SLURM
 
-TEXT, PATH, NUMBERS = "a text", "a whole path", "numbers by name"
+TEXT, PATH, NUMBERS, SECONDS, SWITCH = "a text", "a whole path", "numbers by name", "seconds", "true or false"
 
 LONGEST = 1000
 """Characters of a value."""
@@ -42,6 +42,9 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option("constraint", TEXT, "features that the nodes must have"),
         Option("gres", TEXT, "generic resources of each node, such as gpu:2; from vm_size without it"),
         Option("time", TEXT, "the time limit of runs that have none of their own, such as 1-00:00:00"),
+        Option("exclusive", SWITCH, "whether nodes are shared with nobody"),
+        Option("sbatch", TEXT, "further arguments of sbatch"),
+        Option("time_margin", SECONDS, "how much longer than its script a job may last; 600 without it"),
         Option("commands", PATH, "the folder of sbatch, squeue and the others, when they are not on PATH"),
         Option("conf", PATH, "Slurm's configuration file, when it is not where Slurm looks for it"),
         _PYTHON,
@@ -66,7 +69,8 @@ def check(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in known:
             raise BadOptions(_unknown(engine, name, list(known)))
-        problem = _wrong_form(known[name].form, value)
+        given[name] = _read(known[name].form, value)
+        problem = _wrong_form(known[name].form, given[name])
         if problem:
             raise BadOptions(f"{value!r} is no {name} for the engine {engine}: {problem}.")
     for option in known.values():
@@ -83,12 +87,26 @@ def _unknown(engine: str, name: str, known: list[str]) -> str:
     return f"The engine {engine} has no option {name!r}.{meant} It takes: {', '.join(known)}."
 
 
+def _read(form: str, value: Any) -> Any:
+    """A value that has come through a command line as text, as what it stands for."""
+    if form == SWITCH and isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    if form == SECONDS and isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    return value
+
+
 def _wrong_form(form: str, value: object) -> str:
     """What is wrong with a value, or nothing."""
     if form == NUMBERS:
         if not isinstance(value, Mapping) or not all(_is_amount(each) for each in value.values()):
             return 'name resources with amounts above 0, such as {"special": 1}'
         return ""
+    if form == SWITCH:
+        return "" if isinstance(value, bool) else "it is true or false"
+    if form == SECONDS:
+        whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+        return "" if whole else "it is a number of seconds from 0 on"
     if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable() or not value.strip():
         return f"it is {form}, in one line"
     if form == PATH and not value.startswith("/"):
