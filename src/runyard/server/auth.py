@@ -129,8 +129,8 @@ def must_reach(yard: Yard, caller: Caller, run_id: str) -> None:
 def not_allowed(run_id: str, title: str) -> Problem:
     help = (
         f"The token of run {run_id!r} reads and reports that run and its descendants, makes child runs of it, "
-        "adds content, and fetches its snapshot and what its environment is built from. For all else use the user's "
-        "token."
+        "adds content, fetches its snapshot and what its environment is built from, and reads the compute targets of "
+        "its workspace. For all else use the user's token."
     )
     return Problem("not_allowed", title, help)
 
