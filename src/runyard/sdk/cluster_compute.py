@@ -140,6 +140,9 @@ class SlurmCompute(ClusterCompute):
         max_nodes: int | None = None,
         tags: Mapping[str, str] | None = None,
         description: str | None = None,
+        exclusive: bool | None = None,
+        sbatch: str | None = None,
+        time_margin: int | None = None,
     ) -> ClusterAttachConfiguration:
         """A Slurm cluster whose commands (sbatch, squeue, ...) work on the machine of the server.
 
@@ -156,5 +159,8 @@ class SlurmCompute(ClusterCompute):
             "commands": commands,
             "conf": conf,
             "python": python,
+            "exclusive": exclusive,
+            "sbatch": sbatch,
+            "time_margin": time_margin,
         }
         return ClusterAttachConfiguration(SlurmCompute, options, vm_size, vm_priority, max_nodes, tags, description)
