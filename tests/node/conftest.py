@@ -19,8 +19,9 @@ import pytest
 
 import runyard
 from runyard.contracts import manifest
+from runyard.contracts.distribution import Distribution
 from runyard.contracts.home import read_server, read_token
-from runyard.contracts.plan import Launch, Plan
+from runyard.contracts.plan import Launch, Plan, node_folder
 from runyard.node import processes
 from runyard.node.courier import Courier
 from runyard.sdk.client import Client, Locator, quote
@@ -109,6 +110,10 @@ class RunOnServer:
         return Courier(self.id, self.locator(), folder)
 
 
+_PATIENT = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); from runyard.node.signals import Signals; s = Signals()"
+_RUNNER = "from runyard.node.runner import main; sys.exit(main(sys.argv[1:], s))"
+
+
 @dataclass
 class Node:
     """A run's folder, and the node runner in it."""
@@ -122,10 +127,12 @@ class Node:
     def log(self) -> Path:
         return self.folder / "streams" / "std_log.txt"
 
-    def start(self, *options: str) -> subprocess.Popen[bytes]:
+    def start(self, *options: str, but: str = "") -> subprocess.Popen[bytes]:
+        """Start the node runner; `but` is a statement that it begins with, to make it see the world otherwise."""
+        program = ["-c", f"{_PATIENT}; {but}; {_RUNNER}"] if but else [str(SOURCES / "runyard" / "node")]
         with open(self.folder / "streams" / "runner.log", "ab") as log:
             self.runner = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(SOURCES / "runyard" / "node"), str(self.folder), *options],
+                [sys.executable, "-I", "-S", *program, str(self.folder), *options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -163,6 +170,40 @@ class Node:
         return found
 
 
+@dataclass
+class Gang:
+    """The nodes of one run, all on this machine."""
+
+    run: RunOnServer
+    nodes: list[Node]
+
+    def start(self, but: Mapping[int, str] | None = None) -> None:
+        """Start every node runner; `but` is said to some of them (`Node.start`)."""
+        for number, node in enumerate(self.nodes):
+            node.start(but=(but or {}).get(number, ""))
+
+    def finish(self, but: Mapping[int, str] | None = None) -> Any:
+        """Run to the end; what the server then knows of the run."""
+        self.start(but)
+        return self.wait()
+
+    def wait(self) -> Any:
+        for node in reversed(self.nodes):
+            node.wait()
+        return self.run.get()
+
+    def log(self, rank: int) -> Path:
+        ranks = Distribution.from_dict(Plan.load(self.nodes[0].folder).launch.distribution).ranks()
+        return self.nodes[ranks[rank].node].folder / "streams" / f"std_log_process_{rank}.txt"
+
+    def says(self, rank: int, text: str) -> None:
+        log = self.log(rank)
+        wait_for(lambda: log.exists() and text in log.read_text("utf-8", "replace"), f"{text!r} of rank {rank}")
+
+    def std_log(self, rank: int) -> str:
+        return self.run.read(f"user_logs/std_log_process_{rank}.txt").decode()
+
+
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that leave it alone."""
@@ -190,21 +231,30 @@ Prepare = Callable[..., Node]
 
 
 @pytest.fixture
-def node(shared_server: Server, tmp_path: Path) -> Iterator[Prepare]:
+def node(gang: Callable[..., Gang]) -> Prepare:
     """Lays out run folders, `node({"train.py": "..."}, script="train.py")`; no process of theirs outlives the test."""
+
+    def prepare(files: Mapping[str, str | bytes], **more: Any) -> Node:
+        return gang(files, Distribution(), **more).nodes[0]
+
+    return prepare
+
+
+@pytest.fixture
+def gang(shared_server: Server, tmp_path: Path) -> Iterator[Callable[..., Gang]]:
+    """Lays out the folders of a run over many nodes, `gang({"train.py": "..."}, Distribution(nodes=2))`."""
     made: list[Node] = []
 
     def prepare(
         files: Mapping[str, str | bytes],
+        distribution: Distribution,
         server: Server = shared_server,
         plan: Mapping[str, Any] | None = None,
+        run: RunOnServer | None = None,
         **launch: Any,
-    ) -> Node:
-        run = server.make_run()
-        folder = tmp_path / "runs" / run.id
-        (folder / "streams").mkdir(parents=True)
+    ) -> Gang:
+        run = server.make_run() if run is None else run
         snapshot = store_snapshot(files, tmp_path / "objects")
-        (folder / "manifest").write_bytes(snapshot.text)
         if "command" not in launch:
             launch.setdefault("script", "train.py")
         usual: dict[str, Any] = {
@@ -218,16 +268,23 @@ def node(shared_server: Server, tmp_path: Path) -> Iterator[Prepare]:
             "target": "local",
             "token": run.token,
             "server_url": server.client.url,
-            "launch": Launch(interpreter=sys.executable, **launch),
+            "launch": Launch(interpreter=sys.executable, distribution=distribution.as_dict(), **launch),
             "snapshot_id": snapshot.id,
             "server_file": str(server.home / "server.json"),
             "objects": str(tmp_path / "objects"),
             "sdk": str(SOURCES),
             "grace_seconds": 10.0,
+            "link": uuid.uuid4().hex,
         }
-        Plan(**{**usual, **(plan or {})}).save(folder)
-        made.append(Node(run, folder))
-        return made[-1]
+        nodes = []
+        for number in range(distribution.nodes):
+            folder = node_folder(tmp_path / "runs", run.id, number)
+            (folder / "streams").mkdir(parents=True)
+            (folder / "manifest").write_bytes(snapshot.text)
+            Plan(**{**usual, "node": number, **(plan or {})}).save(folder)
+            nodes.append(Node(run, folder))
+        made.extend(nodes)
+        return Gang(run, nodes)
 
     yield prepare
     for each in made:
@@ -235,6 +292,7 @@ def node(shared_server: Server, tmp_path: Path) -> Iterator[Prepare]:
             if runner.poll() is None:
                 runner.kill()
                 runner.wait()
+    for each in made:
         left = each.processes()
         for process in left:
             os.kill(process.pid, signal.SIGKILL)

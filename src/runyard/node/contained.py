@@ -60,7 +60,7 @@ def say(line: str) -> None:
 def _start(client: DockerClient, order: ContainerOrder) -> Container:
     import docker
 
-    from runyard.environments.containers.runtime import creation, remove_containers
+    from runyard.environments.containers.runtime import creation
     from runyard.environments.problem import EnvironmentProblem
     from runyard.node.processes import COOKIE
 
@@ -72,7 +72,7 @@ def _start(client: DockerClient, order: ContainerOrder) -> Container:
         except docker.errors.APIError as error:
             if error.status_code != 409:
                 raise
-            remove_containers(order.run_id, say)  # one of the same name, left by a runner that was killed
+            _remove(client.containers.get(asked["name"]))  # left by a runner that was killed
             container = client.containers.create(**asked)
         try:
             container.start()

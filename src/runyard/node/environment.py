@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runyard.environments.prepare import Around, Ready
 
 LOG = "environment.log"
-WRITER = "environment"  # of the journal with the run's properties
+WRITER = "environment"  # of the journal with the run's properties, and the number of the attempt
 
 
 def ready(plan: Plan, folder: Path, check: Callable[[], None], tell: Callable[[str], None]) -> Ready | None:
@@ -48,7 +48,8 @@ def ready(plan: Plan, folder: Path, check: Callable[[], None], tell: Callable[[s
     except EnvironmentProblem as problem:
         raise RunProblem(problem.code, problem.message, problem.help) from problem
     say(f"environment {found.key}: {found.built.image or found.built.interpreter}")
-    _record(plan, folder, found)
+    if plan.node == 0:  # the other nodes have the same
+        _record(plan, folder, found)
     return found
 
 
@@ -84,7 +85,7 @@ def _record(plan: Plan, folder: Path, found: Ready) -> None:
         "runyard.environment.changes": json.dumps(built.changes, ensure_ascii=False) if built.changes else "",
     }
     told = {name: value for name, value in properties.items() if value}
-    path = folder / "telemetry" / "journal" / journal.file_name(plan.run_id, WRITER)
+    path = folder / "telemetry" / "journal" / journal.file_name(plan.run_id, f"{WRITER}-{plan.attempt}")
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with open(descriptor, "wb") as file:
         file.write(journal.line(journal.PROPERTIES, told))

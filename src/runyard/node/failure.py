@@ -23,13 +23,15 @@ _OUT_OF_MEMORY = (
 )
 
 
-def describe(launch: Launch, exit: Exit, work: Path, log: Path, out_of_memory: bool = False) -> dict[str, Any]:
-    """The `error` of a run whose script ended badly by itself."""
+def describe(
+    launch: Launch, exit: Exit, work: Path, log: Path, out_of_memory: bool = False, who: str = ""
+) -> dict[str, Any]:
+    """The `error` of a run whose script ended badly by itself; `who` names the process where there were many."""
     said = exits.words(exit, out_of_memory)
     tail = read_tail(log)
     error: dict[str, Any] = {"code": "UserError"}
     hints = []
-    name = launch.script or "The command"
+    name = who or launch.script or "The command"
     # A process that was killed raised nothing: a traceback in its log is an older one, which it had survived.
     trace = tracebacks.find_last(tail) if exits.killed_by(exit) in (None, 2, 6) else None
     if trace is not None:

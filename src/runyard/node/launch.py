@@ -14,6 +14,7 @@ from runyard.sdk.processes import end_with_parent
 
 if TYPE_CHECKING:
     from runyard.environments.builder import Built
+    from runyard.environments.containers.runtime import Seat
 
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/bin/sh")
 
@@ -37,13 +38,15 @@ def program(launch: Launch, work: Path, variables: Mapping[str, str], built: Bui
     return [python, launch.script, *arguments]
 
 
-def contained(argv: list[str], plan: Plan, folder: Path, variables: Mapping[str, str], image: str) -> list[str]:
-    """What to start instead, so that the program runs in a container of the image."""
+def contained(
+    argv: list[str], plan: Plan, folder: Path, variables: Mapping[str, str], image: str, seat: Seat | None = None
+) -> list[str]:
+    """What to start instead, so that the program runs in a container of the image: one for each process."""
     from runyard.environments.containers.runtime import contained_argv
     from runyard.environments.problem import EnvironmentProblem
 
     try:
-        return contained_argv(folder, plan.sdk, plan.run_id, image, argv, variables, plan.launch.container)
+        return contained_argv(folder, plan.sdk, plan.run_id, image, argv, variables, plan.launch.container, seat)
     except EnvironmentProblem as problem:
         raise RunProblem(problem.code, problem.message, problem.help) from problem
 

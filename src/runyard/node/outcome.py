@@ -1,8 +1,12 @@
-"""What a node runner reports of how a script ended: by itself, because it was asked to, or because its time was up."""
+"""What a node runner reports of how a script ended: by itself, because it was asked to, or because its time was up.
+
+What it reports of a script that ran in many processes is here too; which of them failed first is not decided here.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from runyard.contracts.plan import Plan
 from runyard.node import exits, failure
@@ -18,25 +22,46 @@ def of_exit(plan: Plan, folder: Path, exit: Exit, stop: str | None, out_of_memor
         error = {"code": "Canceled", "message": f"{_name(plan)}: {said}.", "exit": exits.as_fields(exit, said)}
         return {**ended("completed" if exit.ok else "failed", error), "stopped": True}
     if stop == OVERDUE:
-        limit = f"ran longer than max_run_duration_seconds ({plan.launch.max_run_duration_seconds} s)"
-        said = exits.words(exit, because=f"it {limit}")
-        error = {
-            "code": "MaxRunDurationExceeded",
-            "message": f"{_name(plan)} {limit} and was ended.",
-            "exit": exits.as_fields(exit, said),
-            "help": "Give the run more time with max_run_duration_seconds, or make it shorter.",
-        }
-        return {**ended("failed", error), "timed_out": True}
+        said = exits.words(exit, because=f"it {_limit(plan)}")
+        return _overdue(plan, {"exit": exits.as_fields(exit, said)})
     if exit.ok:
         return ended("completed")
     log = folder / "streams" / "std_log.txt"
     return ended("failed", failure.describe(plan.launch, exit, folder / "work", log, out_of_memory))
 
 
+def of_gang(plan: Plan, stop: str | None, failure: dict[str, Any] | None, well: bool) -> Fact:
+    """The fact that tells how a run of many processes ended. `failure` is the error of what failed first, if any
+    did; `well` says that all processes ended well, even where they were told to end."""
+    if stop == CANCELLED:
+        distribution = plan.distribution
+        count, nodes = len(distribution.ranks()), distribution.nodes
+        where = f" on {nodes} nodes" if nodes > 1 else ""
+        said = f"{_name(plan)}: its {count} processes{where} were ended because the run was cancelled."
+        return {**ended("completed" if well else "failed", {"code": "Canceled", "message": said}), "stopped": True}
+    if stop == OVERDUE:
+        return _overdue(plan, {})
+    return ended("completed") if failure is None else ended("failed", failure)
+
+
 def before_start() -> Fact:
     """A stop was asked for before the script was started."""
     error = {"code": "Canceled", "message": "The run was cancelled before its script was started."}
     return {**ended("failed", error), "stopped": True}
+
+
+def _overdue(plan: Plan, more: dict[str, Any]) -> Fact:
+    error = {
+        "code": "MaxRunDurationExceeded",
+        "message": f"{_name(plan)} {_limit(plan)} and was ended.",
+        **more,
+        "help": "Give the run more time with max_run_duration_seconds, or make it shorter.",
+    }
+    return {**ended("failed", error), "timed_out": True}
+
+
+def _limit(plan: Plan) -> str:
+    return f"ran longer than max_run_duration_seconds ({plan.launch.max_run_duration_seconds} s)"
 
 
 def _name(plan: Plan) -> str:

@@ -13,14 +13,27 @@ from runyard.node.log import say
 from runyard.node.problem import RunProblem
 
 
+def make_folders(folder: Path) -> None:
+    """Make the folders that every node has for itself, whoever owns the working folder."""
+    try:
+        for each in ("temp", "streams", "telemetry/journal", "telemetry/spool"):
+            os.makedirs(folder / each, exist_ok=True)
+    except OSError as error:
+        raise out_of_disk(error, folder) from error
+
+
 def prepare(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
-    """Make the run's folders; `check` is called often, and may raise to give up."""
+    """Make the run's folders, its working folder among them; `check` is called often, and may raise to give up."""
+    make_folders(folder)
     work = folder / "work"
     try:
-        for each in ("work", "temp", "streams", "telemetry/journal", "telemetry/spool"):
-            os.makedirs(folder / each, exist_ok=True)
+        os.makedirs(work, exist_ok=True)
         if plan.snapshot_id:
             _snapshot(plan, plan.snapshot_id, folder, work, check)
+        if plan.attempt > 1:
+            from runyard.node.returned import give_back
+
+            give_back(plan, folder, check)
         for name in ("outputs", "logs"):
             if not (work / name).exists():
                 os.makedirs(work / name)

@@ -7,6 +7,7 @@ Nothing that only shipping needs is loaded before the script has been started.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from dataclasses import replace
@@ -15,18 +16,16 @@ from typing import TYPE_CHECKING
 
 from runyard.contracts.plan import Plan
 from runyard.node import environment, exits, launch, processes, variables
-from runyard.node.exits import Exit
 from runyard.node.lock import take_lock
 from runyard.node.log import say
 from runyard.node.prepare import prepare
 from runyard.node.problem import RunProblem, Stopped
+from runyard.node.ranks import Child, Ranks
 from runyard.node.signals import Signals
-from runyard.node.state import CANCELLED, ENDED, OVERDUE, PREPARING, RUNNING, Launched, State
+from runyard.node.state import CANCELLED, ENDED, OVERDUE, PREPARING, RUNNING, Launched, State, machine
 from runyard.sdk.processes import started
 
 if TYPE_CHECKING:
-    import subprocess
-
     from runyard.environments.prepare import Ready
     from runyard.node.shipping import Shipping
 
@@ -49,6 +48,10 @@ def main(arguments: list[str], signals: Signals) -> int:
             from runyard.node.rescue import rescue
 
             return rescue(plan, folder, signals)
+        if plan.distribution.gang:
+            from runyard.node.gang import part
+
+            return part(plan, folder, signals)
         return Runner(plan, folder, signals).run()
 
 
@@ -56,8 +59,8 @@ class Runner:
     def __init__(self, plan: Plan, folder: Path, signals: Signals) -> None:
         self._plan, self._folder, self._signals = plan, folder, signals
         me = Launched(os.getpid(), started(os.getpid()))
-        self._state = State(PREPARING, me, os.urandom(16).hex())
-        self._exit: Exit | None = None
+        self._state = State(PREPARING, me, os.urandom(16).hex(), machine=machine())
+        self._ranks = Ranks(self._state.cookie, plan.grace_seconds, signals)
         self._memory_kills = exits.memory_kills()
         self._environment: Ready | None = None  # held for as long as the run lives, so that nobody removes it
         self._shipping: Shipping | None = None
@@ -74,10 +77,10 @@ class Runner:
             return self._supervise(child)
         finally:
             # Also when something went wrong here: nothing of a run outlives it.
-            if self._exit is None:
-                self._end_processes(child)
+            if child.exit is None:
+                self._end_processes()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> Child:
         prepare(self._plan, self._folder, self._check_stop)
         self._environment = environment.ready(self._plan, self._folder, self._check_stop, self._tell_preparing)
         built = self._environment.built if self._environment is not None else None
@@ -87,10 +90,9 @@ class Runner:
         if built is not None and built.image:
             argv, known = launch.contained(argv, self._plan, self._folder, known, built.image), dict(os.environ)
         self._check_stop()
-        child = launch.start(argv, work, known, self._folder / "streams" / "std_log.txt")
-        self._state = replace(self._state, phase=RUNNING, processes=[Launched(child.pid, started(child.pid))])
+        child = self._ranks.start(argv, work, known, self._folder / "streams" / "std_log.txt")
+        self._state = replace(self._state, phase=RUNNING, processes=self._ranks.launched())
         self._state.save(self._folder)
-        say(f"started process {child.pid}: {' '.join(argv)}")
         return child
 
     def _check_stop(self) -> None:
@@ -113,7 +115,7 @@ class Runner:
             end = outcome.before_start()
         return shipping.deliver(self._ship(), end, self._folder, self._signals)
 
-    def _supervise(self, child: subprocess.Popen[bytes]) -> int:
+    def _supervise(self, child: Child) -> int:
         # All at once, now: the folder with this code may be gone when the script ends, days later.
         from runyard.node import facts, outcome
         from runyard.node.removal import remove
@@ -126,69 +128,46 @@ class Runner:
             say("the run's folder is gone, or nobody waits for the run any more")
             remove(self._folder)
             return 0
-        assert self._exit is not None
+        assert child.exit is not None
         starved = exits.memory_kills() > self._memory_kills
-        end = outcome.of_exit(self._plan, self._folder, self._exit, self._state.stop, starved)
+        end = outcome.of_exit(self._plan, self._folder, child.exit, self._state.stop, starved)
         self._state = replace(self._state, phase=ENDED, ended=end)
         self._state.save(self._folder)
-        say(f"process {child.pid} ended: {exits.words(self._exit, starved)}")
+        say(f"process {child.pid} ended: {exits.words(child.exit, starved)}")
         shipping.tell({"fact": "finalizing"})
-        self._end_leftovers(child)
+        self._ranks.end_leftovers()
         self._remove_containers()
         return deliver(shipping, end, self._folder, self._signals)
 
-    def _wait_for_end(self, child: subprocess.Popen[bytes], shipping: Shipping) -> None:
+    def _wait_for_end(self, child: Child, shipping: Shipping) -> None:
         """Return when the script has ended, by itself or because it had to."""
         limit = self._plan.launch.max_run_duration_seconds
         deadline = None if limit is None else time.monotonic() + limit
-        while not self._reap(child):
-            stop = None
+        while True:
+            self._ranks.reap()
+            if child.exit is not None:
+                # A cluster that stops a run tells the script as well, which may be gone before we look.
+                if self._signals.stop_asked and exits.killed_by(child.exit) == signal.SIGTERM:
+                    self._stop(CANCELLED)
+                return
             if self._signals.stop_asked:
-                stop = CANCELLED
+                self._stop(CANCELLED)
             elif deadline is not None and time.monotonic() >= deadline:
-                stop = OVERDUE
-            if stop is not None:
-                say(f"ending the run: it is {stop}")
-                self._state = replace(self._state, stop=stop)
-                self._state.save(self._folder)
-            if stop is not None or self._unwanted(shipping):
-                self._end_processes(child)
+                self._stop(OVERDUE)
+            if self._state.stop is not None or self._unwanted(shipping):
+                self._end_processes()
                 return
             left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
             self._signals.wait(left)
 
-    def _reap(self, child: subprocess.Popen[bytes]) -> bool:
-        """Take note of processes that have ended, adopted ones included; True once the script is among them."""
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if pid == 0:
-                break
-            if pid == child.pid:
-                self._exit = exits.from_wait_status(status)
-                child.returncode = status  # it is reaped: Popen must not wait for that id again
-        return self._exit is not None
+    def _stop(self, why: str) -> None:
+        say(f"ending the run: it is {why}")
+        self._state = replace(self._state, stop=why)
+        self._state.save(self._folder)
 
-    def _end_processes(self, child: subprocess.Popen[bytes]) -> None:
-        def pause(seconds: float) -> None:
-            self._signals.wait(seconds)
-            self._reap(child)
-
-        cookie, grace = self._state.cookie, self._plan.grace_seconds
-        left = processes.end(lambda: processes.below_me(cookie), grace, pause)
-        if left:
-            say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
+    def _end_processes(self) -> None:
+        self._ranks.end()
         self._remove_containers()
-        if not self._reap(child):
-            self._exit = Exit(None, 9)  # it hangs in the kernel, and will be gone when it comes out
-
-    def _end_leftovers(self, child: subprocess.Popen[bytes]) -> None:
-        left = processes.below_me(self._state.cookie)
-        if left:
-            say(f"ending {len(left)} processes that the script has left: {', '.join(str(each.pid) for each in left)}")
-            self._end_processes(child)
 
     def _remove_containers(self) -> None:
         if self._environment is not None and self._environment.built.image:

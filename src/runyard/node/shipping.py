@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import traceback
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator
 
 from runyard.contracts import names
+from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
 from runyard.node.courier import Courier, ServerAway, Unwanted
 from runyard.node.facts import Fact
@@ -15,7 +16,7 @@ from runyard.node.follow import GrowingFile, LogFolder
 from runyard.node.journals import Journals
 from runyard.node.log import say
 from runyard.node.removal import remove
-from runyard.node.shipper import Shipper
+from runyard.node.shipper import HEARTBEAT_EVERY, Shipper
 from runyard.node.signals import Signals
 from runyard.node.uploads import Outputs
 from runyard.sdk.client import Locator
@@ -27,17 +28,29 @@ INTERNAL_FAULT = 70  # EX_SOFTWARE: the same, but it was not the server's fault
 
 
 class Shipping:
-    """Begins at once. With `resume`, a former node runner has sent some of what lies in the folder."""
+    """Begins at once. With `resume`, a former node runner has sent some of what lies in the folder. With
+    `shares_work`, the working folder is that of node 0, whose runner keeps what is written there."""
 
-    def __init__(self, plan: Plan, folder: Path, on_over: Callable[[], None], resume: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        on_over: Callable[[], None],
+        resume: bool = False,
+        shares_work: bool = False,
+    ) -> None:
         self.outcome: str | None = None  # one of the four above, once the thread is done
         self._on_over = on_over
+        self._finishing = threading.Event()
         self._end: Fact | None = None
+        self._may_report = threading.Event()
+        self._may_report.set()
         server_file = Path(plan.server_file) if plan.server_file else None
         self._courier = Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder)
-        self._own_log = GrowingFile(self._courier, folder / "streams/runner.log", "system_logs/runner.log", resume)
         self._warnings: list[dict[str, str]] = []
-        self._shipper = self._assemble(plan, folder, resume)
+        own = GrowingFile(self._courier, folder / "streams/runner.log", _system_log(plan, "runner"), resume)
+        self._own_log = own
+        self._shipper = self._assemble(plan, folder, resume, shares_work)
         self._thread = threading.Thread(target=self._work, name="shipping", daemon=True)
         self._thread.start()
 
@@ -45,20 +58,44 @@ class Shipping:
     def unwanted(self) -> bool:
         return self.outcome == UNWANTED
 
+    @property
+    def warnings(self) -> list[dict[str, str]]:
+        """What could not be delivered."""
+        return [*self._warnings, *self._shipper.warnings()]
+
     def tell(self, fact: Fact) -> None:
         self._shipper.tell(fact)
 
-    def finish(self, end: Fact) -> None:
-        """Nothing more is written: deliver what is left, then report `end`."""
+    def finish(self, end: Fact | None) -> None:
+        """Nothing more is written: deliver what is left, then report `end`, if there is one to be reported."""
         self._end = end
+        self._finishing.set()
         self._courier.nothing_more_to_come()
         self._shipper.nudge()
 
-    def _assemble(self, plan: Plan, folder: Path, resume: bool) -> Shipper:
-        work = folder / "work"
-        std_log = GrowingFile(self._courier, folder / "streams/std_log.txt", "user_logs/std_log.txt", resume)
-        build = GrowingFile(self._courier, folder / "streams/environment.log", "system_logs/environment.log", resume)
-        sources: list[GrowingFile | LogFolder] = [build, std_log, self._own_log]
+    def hold_report(self) -> None:
+        """The end is not to be reported before `release_report`, however early all is delivered."""
+        self._may_report.clear()
+
+    def release_report(self, warnings: list[dict[str, str]]) -> None:
+        """The end may be reported, with these warnings in addition."""
+        self._warnings += warnings
+        self._may_report.set()
+
+    def _assemble(self, plan: Plan, folder: Path, resume: bool, shares_work: bool) -> Shipper:
+        sources: list[GrowingFile | LogFolder] = []
+        for path, name in _streams(plan, folder):
+            sources.append(GrowingFile(self._courier, path, name, resume))
+        sources.append(self._own_log)
+        outputs = None
+        if not shares_work:
+            sources += self._log_folders(plan, folder / "work", resume)
+            if plan.launch.output_collection:
+                outputs = Outputs(self._courier, folder / "work" / "outputs", kept_as(plan, "outputs"))
+        journals = Journals(self._courier, folder / "telemetry")
+        return Shipper(self._courier, journals, sources, outputs, heartbeats=plan.node == 0)
+
+    def _log_folders(self, plan: Plan, work: Path, resume: bool) -> Iterator[LogFolder]:
         for said in plan.launch.directories_to_watch:
             try:
                 name = names.check_file(said)
@@ -66,13 +103,11 @@ class Shipping:
                 self._warnings.append({"source": "node runner", "message": f"A folder is not watched: {error}"})
                 continue
             if name != "outputs" or not plan.launch.output_collection:
-                sources.append(LogFolder(self._courier, work / name, name, resume))
-        outputs = Outputs(self._courier, work / "outputs", "outputs") if plan.launch.output_collection else None
-        return Shipper(self._courier, Journals(self._courier, folder / "telemetry"), sources, outputs)
+                yield LogFolder(self._courier, work / name, kept_as(plan, name), resume)
 
     def _work(self) -> None:
         try:
-            self._shipper.follow(until=lambda: self._end is not None)
+            self._shipper.follow(until=self._finishing.is_set)
             self._shipper.finish()
             self._report()
             self.outcome = DELIVERED
@@ -89,19 +124,55 @@ class Shipping:
             self._on_over()
 
     def _report(self) -> None:
-        assert self._end is not None
-        warnings = [*self._warnings, *self._end.get("warnings", []), *self._shipper.warnings()]
+        while not self._may_report.wait(HEARTBEAT_EVERY):
+            self._courier.fact({"fact": "heartbeat"})
+        warnings = [*((self._end or {}).get("warnings", [])), *self.warnings]
         for warning in warnings:
             say(f"warning: {warning['message']}")
         say("everything is delivered")
         while self._own_log.ship():
             pass
-        self._courier.fact({**self._end, "warnings": warnings})
+        if self._end is not None:
+            self._courier.fact({**self._end, "warnings": warnings})
 
 
-def deliver(shipping: Shipping, end: Fact, folder: Path, signals: Signals) -> int:
+def kept_as(plan: Plan, name: str) -> str:
+    """The name in the run's history of a folder in the working folder of this plan's node, which is its own."""
+    return f"{name}/node_{plan.node}" if plan.node else name
+
+
+def rank_log(rank: int) -> str:
+    """The name of the file with what one process of many wrote to its standard streams."""
+    return f"std_log_process_{rank}.txt"
+
+
+def _streams(plan: Plan, folder: Path) -> Iterator[tuple[Path, str]]:
+    """The files below `streams`, but for the runner's own, and what they are called in the run's history."""
+    streams = folder / "streams"
+    yield streams / "environment.log", _system_log(plan, "environment")
+    distribution = plan.distribution
+    if not distribution.gang:
+        yield streams / "std_log.txt", "user_logs/std_log.txt"
+        return
+    for each in distribution.ranks():
+        if each.node == plan.node:
+            yield streams / rank_log(each.rank), f"user_logs/{rank_log(each.rank)}"
+    if distribution.kind == MPI:
+        yield streams / "mpirun.log", _system_log(plan, "mpirun")
+
+
+def _system_log(plan: Plan, name: str) -> str:
+    return f"system_logs/{name}_node_{plan.node}.log" if plan.node else f"system_logs/{name}.log"
+
+
+def deliver(shipping: Shipping, end: Fact | None, folder: Path, signals: Signals) -> int:
     """Have everything delivered, report how the run ended, and remove its folder; returns the runner's exit code."""
     shipping.finish(end)
+    return await_delivery(shipping, folder, signals)
+
+
+def await_delivery(shipping: Shipping, folder: Path, signals: Signals) -> int:
+    """Wait for the end of what `finish` began, and remove the folder; returns the runner's exit code."""
     while shipping.outcome is None:
         signals.wait(1.0)
     if shipping.outcome == AWAY:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ class State:
     processes: list[Launched] = field(default_factory=list)
     stop: str | None = None  # why the processes were told to end: CANCELLED or OVERDUE
     ended: dict[str, Any] | None = None  # the fact that tells how the script ended, once that is known
+    machine: str = ""  # where the processes are: elsewhere their ids mean nothing
+    shares_work: bool = False  # the working folder is that of node 0, who keeps what is written there
 
     def save(self, folder: Path) -> None:
         try:
@@ -37,6 +40,16 @@ class State:
         except OSError as error:
             # A full disk must not end a script that may never write a byte itself; only a rescue would miss this.
             say(f"state.json could not be written: {error}")
+
+
+def machine() -> str:
+    """What tells this machine, since it was started, from others that may see the same disk."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            # Containers on one machine do not know each other's processes.
+            return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return os.uname().nodename
 
 
 def load(folder: Path) -> State | None:

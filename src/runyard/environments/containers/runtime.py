@@ -23,12 +23,22 @@ from runyard.environments.problem import EnvironmentProblem
 if TYPE_CHECKING:
     from docker import DockerClient
 
-LABEL = "runyard.run"
+LABEL, NODE_LABEL = "runyard.run", "runyard.node"
 SHM_SIZE = "2g"
-ORDER = "container.json"
 
 _START = 'log=$1; shift; exec "$@" >>"$log" 2>&1'
 _SELINUX = Path("/sys/fs/selinux/enforce")
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Which process of a run it is, where the run has many."""
+
+    rank: int
+    node: int
+    log: Path
+    work: Path  # the working folder
+    shared: tuple[Path, ...] = ()  # folders of another node, where the disk is shared
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,8 @@ class ContainerOrder:
     shm_size: str = SHM_SIZE
     gpu: bool = False
     arguments: dict[str, Any] = field(default_factory=dict)  # of `docker run`
+    node: int = 0
+    rank: int | None = None
 
     @staticmethod
     def load(path: Path) -> ContainerOrder:
@@ -60,31 +72,37 @@ def contained_argv(
     argv: list[str],
     variables: Mapping[str, str],
     options: Mapping[str, Any],
+    seat: Seat | None = None,
 ) -> list[str]:
     """The program that runs `argv` in a container of the image, and ends as it ends.
 
     `variables` are all that the container gets beyond those of its image. `options` are those of SDK v1's
     DockerConfiguration (`arguments`, `shm_size`), and `gpu`; EnvironmentProblem refuses what is not supported.
     """
+    work = seat.work if seat is not None else run_folder / "work"
     order = ContainerOrder(
         run_id=run_id,
         image=image,
         argv=list(argv),
         variables=dict(variables),
-        log=str(run_folder / "streams" / "std_log.txt"),
-        work=str(run_folder / "work"),
-        writable=[str(run_folder)],
+        log=str(seat.log if seat is not None else run_folder / "streams" / "std_log.txt"),
+        work=str(work),
+        writable=[str(run_folder), *(str(each) for each in (seat.shared if seat is not None else ()))],
         readable=[sdk],
         shm_size=str(options.get("shm_size") or SHM_SIZE),
         gpu=bool(options.get("gpu")),
         arguments=arguments.parse([str(each) for each in options.get("arguments") or ()]),
+        node=seat.node if seat is not None else 0,
+        rank=seat.rank if seat is not None else None,
     )
-    write_private(run_folder / ORDER, json.dumps(asdict(order), indent=1))
-    return [sys.executable, "-I", os.path.join(sdk, "runyard", "node", "contained.py"), str(run_folder / ORDER)]
+    path = run_folder / ("container.json" if seat is None else f"container_{seat.rank}.json")
+    write_private(path, json.dumps(asdict(order), indent=1))
+    return [sys.executable, "-I", os.path.join(sdk, "runyard", "node", "contained.py"), str(path)]
 
 
-def remove_containers(run_id: str, say: Callable[[str], None]) -> None:
-    """End and remove every container of a run, and what builders that were killed have left. No engine: no effect."""
+def remove_containers(run_id: str, say: Callable[[str], None], node: int = 0) -> None:
+    """End and remove every container of a run on one of its nodes, and what builders that were killed have left. No
+    engine: no effect."""
     if not in_sight():
         return
     try:
@@ -94,8 +112,9 @@ def remove_containers(run_id: str, say: Callable[[str], None]) -> None:
         return
     import docker
 
+    labels = [f"{LABEL}={run_id}", f"{NODE_LABEL}={node}"]
     try:
-        for each in client.containers.list(all=True, filters={"label": f"{LABEL}={run_id}"}, ignore_removed=True):
+        for each in client.containers.list(all=True, filters={"label": labels}, ignore_removed=True):
             say(f"removing the container {each.name}")
             with suppress(docker.errors.NotFound):
                 each.remove(force=True, v=True)
@@ -106,12 +125,14 @@ def remove_containers(run_id: str, say: Callable[[str], None]) -> None:
         client.close()
 
 
-def container_name(run_id: str) -> str:
+def container_name(run_id: str, rank: int | None = None) -> str:
     """
     >>> container_name("trial_1700000000_abcd")
     'runyard-trial_1700000000_abcd'
+    >>> container_name("trial_1700000000_abcd", 3)
+    'runyard-trial_1700000000_abcd-3'
     """
-    return "runyard-" + re.sub(r"[^A-Za-z0-9_.-]", "-", run_id)
+    return "runyard-" + re.sub(r"[^A-Za-z0-9_.-]", "-", run_id) + ("" if rank is None else f"-{rank}")
 
 
 def creation(order: ContainerOrder, client: DockerClient, say: Callable[[str], None]) -> dict[str, Any]:
@@ -126,8 +147,8 @@ def creation(order: ContainerOrder, client: DockerClient, say: Callable[[str], N
         "image": order.image,
         "entrypoint": ["/bin/sh", "-c", _START, "sh", order.log],
         "command": order.argv,
-        "name": container_name(order.run_id),
-        "labels": {LABEL: order.run_id},
+        "name": container_name(order.run_id, order.rank),
+        "labels": {LABEL: order.run_id, NODE_LABEL: str(order.node)},
         "environment": variables,
         "working_dir": asked.get("workdir") or order.work,
         "user": user,
