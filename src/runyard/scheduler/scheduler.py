@@ -2,53 +2,42 @@
 
 All that it knows is in the database, so it can be killed at any time: on start it takes up the runs that are under
 way, finds their node runners again, and has what dead ones left behind delivered.
+
+What an engine is asked for, and what it tells, is dealt with by the worker of the run's compute target, one thing
+after the other: a cluster that hangs keeps nobody waiting but its own runs.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timezone
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 
 from runyard.contracts import states as names
-from runyard.contracts.plan import Launch, Plan
-from runyard.engines.base import Engine, EngineError
-from runyard.scheduler import states
-from runyard.scheduler.queue import Queue
-from runyard.scheduler.revealing import reveal
+from runyard.contracts.compute import Node, Status, Target
+from runyard.engines.base import EngineAway, EngineError
+from runyard.engines.registry import Engines
+from runyard.scheduler import plans, states
+from runyard.scheduler.ledger import Ledger
+from runyard.scheduler.lines import NOTHING, Line, Lines
+from runyard.scheduler.node_runners import NodeRunners
+from runyard.scheduler.plans import Surroundings as Surroundings
+from runyard.scheduler.silence import Silence
 from runyard.scheduler.states import Fact
-from runyard.store import files, runs, snapshots, workspace_settings, workspaces
-from runyard.store.errors import StoreError
+from runyard.scheduler.worker import TRY_AGAIN_AFTER, Worker
+from runyard.store import attempts, runs
+from runyard.store.errors import Conflict, StoreError
 from runyard.store.runs import Run, StateChange
 from runyard.store.secrets import SecretMissing
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.scheduler")
 
-SILENT_AFTER = 60.0
-"""Seconds without a sign of life until a run counts as NotResponding; its reporter sends one every 10 s."""
+LOOK_EVERY = 5.0
+"""Seconds between two looks for runs that have fallen silent."""
 
-LOST_AFTER = 1800.0
-"""Seconds without a sign of life until a run is given up."""
-
-RESCUES = 3
-"""How often a new node runner is sent to deliver what a dead one left."""
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a node runner must know of the server that sends it."""
-
-    home: Path
-    server_url: Callable[[], str]
-    token_for: Callable[[str], str]
-    sdk_folder: Callable[[], Path]
-    secret_of: Callable[[str], str]  # the value of a secret by its name
-    grace_seconds: float = 10.0
+_START = "start"
 
 
 class Scheduler:
@@ -57,109 +46,263 @@ class Scheduler:
     def __init__(
         self,
         store: Store,
-        engines: Mapping[str, Engine],
+        engines: Engines,
         surroundings: Surroundings,
         notify: Callable[[str, StateChange], None],
     ) -> None:
         self._store = store
-        self._engines = dict(engines)
+        self._engines = engines
         self._surroundings = surroundings
-        self._notify = notify
-        self._queues = {target: Queue(engine.places) for target, engine in self._engines.items()}
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
+        self._lines = Lines(store, engines)
+        self._ledger = Ledger(store, self._is_replaceable, notify, self._changed)
+        self._silence = Silence(self._ledger)
+        self._runners = NodeRunners(store, engines.folders, self._ledger, self, self._enqueue)
+        self._worker = Worker("scheduler")
         self._closing = False
-        self._contacts: dict[str, float] = {}
-        self._rescues: dict[str, int] = {}
-        self._untold: dict[str, str] = {}  # node runners that went while the database did not answer, and how
-        self._thread = threading.Thread(target=self._work, name="scheduler", daemon=True)
 
     def start(self) -> None:
+        """Take up what a former server has left. Nothing here waits for a cluster."""
         with self._store.database.read() as connection:
             under_way = runs.active(connection)
-        for run in under_way:
-            self._take_up(run)
-        for engine in self._engines.values():
-            for run_id in engine.left():
-                self._clear(engine, run_id)
-        self._thread.start()
+        # Those that hold nodes are known before the first of those that wait may start.
+        jobs = [job for job in map(self._take_up, under_way) if job is not None]
+        for run_id in self._engines.folders.left():
+            self._runners.clear(run_id)
+        for job in jobs:
+            job()
+        self._worker.post(self._look_for_silence, "silence")
 
     def close(self) -> None:
         """Stop scheduling. Runs go on: their node runners do not need the server."""
         self._closing = True
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._worker.close()
+        self._lines.close()
 
-    def targets(self) -> list[str]:
-        return sorted(self._engines)
+    # What is told of runs, and asked for them
 
     def submitted(self, run_id: str) -> None:
         """A run was stored. One with a launch is put in the queue of its target; the others are led by their maker."""
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)
         if run.led:
-            self._expect(run_id)
+            self._silence.expect(run_id)
         else:
             self._enqueue(run)
 
     def contact(self, run_id: str) -> None:
         """Something was heard from a run's reporter."""
-        if run_id in self._contacts:
-            self._contacts[run_id] = time.monotonic()
+        self._silence.heard(run_id)
 
     def report(self, run_id: str, fact: Fact) -> str:
         """Apply what a run's reporter saw; returns the state after it."""
-        self.contact(run_id)
-        if fact.kind == states.ENDED:
-            # Before the state: whoever sees the run ended must find its logs whole.
-            files.seal(self._store, run_id)
-        return self._apply(run_id, fact).status
+        if fact.kind != states.ENDED:
+            run = self._ledger.apply(run_id, fact)
+            if not (run.ended or run.between_attempts):
+                self._silence.expect(run_id)
+            return run.status
+        line = self._lines.of_run(run_id)
+        kept = self._runners.keep_back(line, run_id, fact) if line is not None else None
+        return (kept or self._ledger.end(run_id, fact)).status
 
     def cancel(self, run_id: str) -> Run:
         """Ask a run and its descendants to stop."""
         with self._store.database.read() as connection:
             descendants = runs.descendants(connection, run_id)
         for each in [*descendants, run_id]:
-            self._stop(self._apply(each, Fact(states.CANCEL)))
+            line = self._lines.of_run(each)
+            status = self._ledger.apply(each, Fact(states.CANCEL)).status
+            if line is not None and status in (names.CANCEL_REQUESTED, names.CANCELED):
+                self._stop(line, each)
         with self._store.database.read() as connection:
             return runs.get(connection, run_id)
 
-    def forget(self, run_id: str) -> None:
-        """A run was deleted."""
-        self._contacts.pop(run_id, None)
-        self._rescues.pop(run_id, None)
-
-    def _expect(self, run_id: str) -> None:
-        """From now on until it ends, something must be heard from this run now and then."""
-        self._contacts[run_id] = time.monotonic()
-
-    def _apply(self, run_id: str, fact: Fact) -> Run:
-        """The one place that changes a run's state: what `decide` says is stored with its time and reason."""
-        with self._store.database.write() as connection:
-            run = runs.get(connection, run_id)
-            change = states.decide(run.status, run.error, run.led, fact)
-            if change is None:
-                return run
-            now = datetime.now(timezone.utc)
-            run = runs.record_state(
-                connection, run_id, change.status, change.reason, now, change.error, fact.warnings, change.at
+    def preempt(self, run_id: str) -> Run:
+        """End the attempt of a run that is under way; another one follows it."""
+        line = self._lines.of_run(run_id)
+        run = self._ledger.apply(run_id, Fact(states.PREEMPT))
+        if line is None or run.ended or run.restart is None or run.status == names.CANCEL_REQUESTED:
+            raise Conflict(
+                "run_not_under_way",
+                f"The run {run_id!r} cannot be preempted: it is {run.status}.",
+                "That can be done to a submitted run once its target has taken it up, until its script has ended.",
+                {"run": run_id, "status": run.status},
             )
-        self._notify(run_id, StateChange(run.status, now, change.reason))
-        if run.status in names.TERMINAL:
-            self._ended(run)
+        self._stop(line, run_id)
         return run
 
-    def _ended(self, run: Run) -> None:
-        self._contacts.pop(run.id, None)
-        self._rescues.pop(run.id, None)
-        queue = self._queues.get(run.target)
-        if queue is not None:
-            with self._lock:
-                queue.leave(run.id)
-            self._wake.set()
-        if not run.led:
-            self._end_led_children(run)
+    def forget(self, run_id: str) -> None:
+        """A run was deleted."""
+        self._silence.forget(run_id)
+        self._runners.forget(run_id)
+        self._lines.leave(run_id)
+
+    def seen(self, run: Run) -> Run:
+        """A run as it is to be shown: the reason of one that waits is what it waits for at this moment."""
+        line = self._lines.of_run(run.id) if run.status == names.QUEUED else None
+        why = line.why(run.id) if line is not None else None
+        return run if why is None else replace(run, reason=why)
+
+    def meet(self, run_id: str, attempt: int, address: str) -> None:
+        """The leader of a gang has said where the others meet it."""
+        with self._store.database.write() as connection:
+            attempts.meet(connection, run_id, attempt, address)
+
+    def meeting(self, run_id: str, attempt: int) -> str | None:
+        """Where the leader of a gang is to be met; None as long as it has not said."""
+        with self._store.database.read() as connection:
+            return attempts.meeting(connection, run_id, attempt)
+
+    # Compute targets
+
+    def status(self, workspace: str, target: Target) -> Status:
+        line = self._lines.of(workspace, target.name)
+        return Status(counts=NOTHING) if line is None else line.status()
+
+    def nodes(self, workspace: str, target: Target) -> list[Node]:
+        """The nodes that a target has now. EngineError when its cluster cannot be asked."""
+        line = self._lines.of(workspace, target.name)
+        return [] if line is None else line.nodes()
+
+    def holders(self, workspace: str, name: str) -> list[str]:
+        """The runs that are under way on a target, then those that wait for it."""
+        line = self._lines.of(workspace, name)
+        return [] if line is None else line.runs()
+
+    def most_nodes(self, workspace: str, target: Target) -> int | None:
+        """How many nodes a run can ever have on a target; None when that cannot be known."""
+        line = self._lines.of(workspace, target.name)
+        return None if line is None else line.most_nodes()
+
+    def check(self, target: Target) -> None:
+        """EngineError when nothing could ever run on such a target, EngineAway when its cluster does not answer."""
+        self._engines.of(target).check(target)
+
+    def target_changed(self, workspace: str, name: str) -> None:
+        """A target was made, changed or removed."""
+        line = self._lines.changed(workspace, name)
+        if line is not None:
+            self._wake(line)
+
+    # What engines tell (`runyard.engines.base.Ear`)
+
+    def waits(self, run_id: str, reason: str) -> None:
+        line = self._lines.of_run(run_id)
+        if line is not None:
+            line.worker.post(lambda: self._ledger.apply(run_id, Fact(states.WAITS, reason=reason)))
+
+    def placed(self, run_id: str) -> None:
+        line = self._lines.of_run(run_id)
+        if line is None or line.ours:  # a run on this machine has its nodes before it is started
+            return
+        line.placed(run_id)
+        line.worker.post(lambda: self._placed(line, run_id))
+
+    def gone(self, run_id: str, how: str, taken: bool = False) -> None:
+        if self._closing:
+            return  # the next server takes it up
+        line = self._lines.of_run(run_id)
+        if line is not None:
+            line.worker.post(lambda: self._runners.gone(line, run_id, how, taken))
+        else:  # it has told how it ended
+            self._worker.post(lambda: self._runners.clear(run_id))
+
+    # From the queue to the engine
+
+    def _enqueue(self, run: Run) -> None:
+        line = self._lines.enter(run)
+        if line is None:
+            message = f"There is no compute target {run.target!r} in the workspace {run.workspace!r} any more."
+            self._ledger.fail(run.id, "UnknownTarget", message, final=True)
+            return
+        line.wait(run)
+        self._wake(line)
+
+    def _wake(self, line: Line) -> None:
+        line.worker.post(lambda: self._start_next(line), key=_START)
+
+    def _start_next(self, line: Line) -> None:
+        """Start the run whose turn it is, if there is one. The worker may have other things to do before the next."""
+        if line.away is not None and time.monotonic() < line.ask_again_at:
+            line.worker.post(lambda: self._start_next(line), key=_START, after=line.ask_again_at - time.monotonic())
+            run_id = None
+        else:
+            run_id = line.next()
+        if run_id is None:
+            for each, why in line.untold():
+                self._ledger.apply(each, Fact(states.QUEUE, reason=why))
+            return
+        try:
+            self._launch(line, run_id)
+            line.away = None
+        except EngineAway as error:
+            self._put_off(line, run_id, str(error))
+        except (EngineError, SecretMissing) as error:
+            self._ledger.fail(run_id, type(error).__name__, str(error))
+        except StoreError as error:
+            if error.code != "run_not_found":
+                line.give_back(run_id)
+                raise
+            self._lines.leave(run_id)
+        except Exception as error:
+            log.exception("run %s could not be started", run_id)
+            self._ledger.fail(run_id, "EngineError", f"The run could not be started on {line.target.name}: {error!r}.")
+        self._wake(line)
+
+    def _launch(self, line: Line, run_id: str) -> None:
+        engine = line.engine
+        if line.ours:
+            run = self._ledger.apply(run_id, Fact(states.PLACED, reason=_starting(line)))
+            self._silence.expect(run_id)
+        else:  # it stays in the queue until the cluster has taken it
+            with self._store.database.read() as connection:
+                run = runs.get(connection, run_id)
+        if run.status == names.CANCEL_REQUESTED:  # a former server began to start it, and it was cancelled since
+            run = self._ledger.end(run_id, Fact(states.ENDED, outcome="canceled"))
+        if run.ended:  # cancelled while it waited
+            self._lines.leave(run_id)
+            return
+        handle = engine.start(plans.gang(self._store, self._surroundings, run, line.target), self)
+        with self._store.database.write() as connection:
+            runs.set_handle(connection, run_id, handle)
+        if not line.ours:
+            run = self._ledger.apply(run_id, Fact(states.HAND_OVER, reason=f"handed over to {line.target.name}"))
+            if run.ended:  # cancelled while it was handed over
+                self._runners.stop(line, run_id)
+
+    def _put_off(self, line: Line, run_id: str, why: str) -> None:
+        """The cluster does not answer: the run waits for it, and so do those behind it."""
+        line.give_back(run_id)
+        line.away = f"waits for {line.target.name} to answer: {why}"
+        line.ask_again_at = time.monotonic() + TRY_AGAIN_AFTER
+        with self._store.database.read() as connection:
+            told = runs.get(connection, run_id).reason == line.away
+        if not told:
+            self._ledger.apply(run_id, Fact(states.AWAY, reason=line.away))
+
+    def _placed(self, line: Line, run_id: str) -> None:
+        self._silence.expect(run_id)
+        if self._ledger.apply(run_id, Fact(states.PLACED, reason=_starting(line))).ended:
+            self._silence.forget(run_id)
+        self._wake(line)
+
+    # What follows from a change
+
+    def _changed(self, run: Run) -> None:
+        """A run has another state now."""
+        if run.status == names.RUNNING:
+            line = self._lines.of_run(run.id)
+            if line is not None:
+                line.started(run.id)
+        elif run.between_attempts:
+            self._silence.forget(run.id)
+        elif run.ended:
+            self._silence.forget(run.id)
+            self._runners.forget(run.id)
+            line = self._lines.leave(run.id)
+            if line is not None:
+                self._wake(line)
+            if not run.led:
+                self._end_led_children(run)
 
     def _end_led_children(self, parent: Run) -> None:
         """Child runs that the script led, and did not end itself, end as it did: nobody else is left to lead them."""
@@ -170,190 +313,39 @@ class Scheduler:
         if outcome == "failed":
             error = {"code": "ParentFailed", "message": f"Its parent run {parent.id} failed: {parent.reason}"}
         for child in children:
-            if child.led and child.status not in names.TERMINAL:
-                self.report(
-                    child.id,
-                    Fact(states.ENDED, outcome=outcome, error=error, reason=f"ended with its parent run {parent.id}"),
-                )
+            if child.led and not child.ended:
+                reason = f"ended with its parent run {parent.id}"
+                self.report(child.id, Fact(states.ENDED, outcome=outcome, error=error, reason=reason))
 
-    def _enqueue(self, run: Run) -> None:
-        queue = self._queues.get(run.target)
-        if queue is None:
-            self._fail(run.id, "UnknownTarget", f"There is no compute target {run.target!r} on this server any more.")
-            return
-        with self._lock:
-            queue.wait(run.id, run.parent_id)
-        self._wake.set()
-
-    def _stop(self, run: Run) -> None:
-        if run.status != names.CANCEL_REQUESTED:
-            return
-        with self._store.database.read() as connection:
-            handle = runs.handle(connection, run.id)
-        if handle is not None:  # else it is being started; `_launch` looks at the state again
-            self._engines[run.target].stop(handle)
-
-    def _work(self) -> None:
-        while not self._closing:
-            self._wake.wait(timeout=5.0)
-            self._wake.clear()
-            try:
-                for target, queue in self._queues.items():
-                    self._start_all(target, queue)
-                self._look_for_silence()
-                for run_id, how in list(self._untold.items()):
-                    del self._untold[run_id]
-                    self._gone(run_id, how)
-            except StoreError as error:
-                # The queue is untouched: the next round tries again, once there is space or the database answers.
-                log.error("the scheduler could not go on: %s %s", error.title, error.help)
-
-    def _start_all(self, target: str, queue: Queue) -> None:
-        while not self._closing:
-            with self._lock:
-                run_id = queue.next()
-                if run_id is not None:
-                    queue.hold(run_id)
-                untold = queue.untold() if run_id is None else []
-                why = queue.why()
-            if run_id is None:
-                for each in untold:
-                    self._apply(each, Fact(states.QUEUE, reason=why))
-                return
-            try:
-                self._launch(target, run_id)
-            except StoreError:
-                with self._lock:
-                    queue.give_back(run_id)
-                raise
-
-    def _launch(self, target: str, run_id: str) -> None:
-        run = self._apply(run_id, Fact(states.HAND_OVER, reason=f"a node runner starts on {target}"))
-        if run.status != names.PREPARING:  # cancelled while it waited
-            return
-        engine = self._engines[target]
-        self._expect(run_id)
-        try:
-            handle = engine.start(*self._plan(run), self._gone)
-        except EngineError as error:
-            self._fail(run_id, "EngineError", str(error))
-            return
-        except SecretMissing as error:
-            self._fail(run_id, "SecretMissing", str(error))
-            return
-        with self._store.database.write() as connection:
-            runs.set_handle(connection, run_id, handle)
-            run = runs.get(connection, run_id)
-        if run.status == names.CANCEL_REQUESTED:
-            engine.stop(handle)
-
-    def _plan(self, run: Run) -> tuple[Plan, bytes | None]:
-        with self._store.database.read() as connection:
-            workspace = workspaces.get(connection, run.workspace)
-            _, launch = runs.definition_and_launch(connection, run.id)
-            manifest = snapshots.manifest_text(connection, run.snapshot_id) if run.snapshot_id else None
-            settings = workspace_settings.find(connection, run.workspace)
-        around = self._surroundings
-        revealed, secrets = reveal(launch or {}, around.secret_of)
-        plan = Plan(
-            run_id=run.id,
-            root_run_id=run.root_id,
-            experiment=run.experiment,
-            experiment_id=run.experiment_id,
-            workspace=workspace.name,
-            subscription_id=workspace.subscription_id,
-            resource_group=workspace.resource_group,
-            target=run.target,
-            token=around.token_for(run.id),
-            server_url=around.server_url(),
-            launch=Launch.from_dict(revealed),
-            snapshot_id=run.snapshot_id,
-            server_file=str(around.home / "server.json"),
-            objects=str(self._store.objects.folder),
-            sdk=str(around.sdk_folder()),
-            grace_seconds=around.grace_seconds,
-            environments=str(around.home / "environments"),
-            environments_limit=workspace_settings.limit(settings),
-            relax=workspace_settings.relax(settings),
-            secrets=secrets,
-        )
-        return plan, manifest
-
-    def _take_up(self, run: Run) -> None:
-        """A run that was under way when the former server ended."""
+    def _take_up(self, run: Run) -> Callable[[], None] | None:
+        """A run that was under way when the former server ended. Returns what is left to be done for it."""
         if run.led:
-            self._expect(run.id)
-            return
-        if run.status in (names.NOT_STARTED, names.QUEUED) or run.target not in self._engines:
-            self._enqueue(run)
-            return
-        self._expect(run.id)
-        with self._lock:
-            self._queues[run.target].hold(run.id)
-        with self._store.database.read() as connection:
-            handle = runs.handle(connection, run.id)
-        if handle is None or not self._engines[run.target].watch(run.id, handle, self._gone):
-            self._gone(run.id, "it ended while no server was running")
-        elif run.status == names.CANCEL_REQUESTED:
-            self._engines[run.target].stop(handle)
+            self._silence.expect(run.id)
+            return None
+        line = self._lines.enter(run)
+        waits = run.status in (names.NOT_STARTED, names.QUEUED) and not run.between_attempts
+        if line is None or waits:
+            return lambda: self._enqueue(run)
+        running = run.status not in (names.QUEUED, names.PROVISIONING, names.PREPARING, names.STARTING)
+        line.hold(run, running, placed=line.ours or run.status != names.PROVISIONING)
+        if run.status not in (names.QUEUED, names.PROVISIONING):
+            self._silence.expect(run.id)
+        return lambda: line.worker.post(lambda: self._runners.watch(line, run.id))
 
-    def _gone(self, run_id: str, how: str) -> None:
-        """No node runner of a run is alive. If it has not told how the run ended, another one delivers what is left."""
-        if self._closing:
-            return  # the next server takes it up
-        try:
-            with self._store.database.read() as connection:
-                run = runs.get(connection, run_id)
-            if run.status in names.TERMINAL:
-                self._clear(self._engines[run.target], run_id)
-                return
-            self._rescues[run_id] = self._rescues.get(run_id, 0) + 1
-            handle = None
-            if self._rescues[run_id] <= RESCUES:
-                handle = self._engines[run.target].rescue(run_id, self._gone)
-            if handle is None and run.status == names.PREPARING and self._rescues[run_id] <= RESCUES:
-                with self._lock:  # the server died before it had started anything
-                    self._queues[run.target].leave(run_id)
-                self._enqueue(run)
-                return
-            if handle is None:
-                message = f"The node runner of this run ended before it could tell how the run went ({how})."
-                self._fail(run_id, "NodeRunnerLost", message, states.LOST)
-                return
-            log.warning("the node runner of %s is gone (%s); another one delivers what it left", run_id, how)
-            with self._store.database.write() as connection:
-                runs.set_handle(connection, run_id, handle)
-        except (StoreError, EngineError) as error:
-            if self._closing:
-                return
-            log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
-            if isinstance(error, StoreError) and error.code != "run_not_found":
-                self._untold[run_id] = how
+    def _stop(self, line: Line, run_id: str) -> None:
+        line.worker.post(lambda: self._runners.stop(line, run_id))
 
-    def _clear(self, engine: Engine, run_id: str) -> None:
-        """Remove what a node runner left that was killed after it had told how its run ended. An end that was only
-        guessed leaves the folder alone, and so does a run that is not in this database: nobody has its content yet."""
-        with self._store.database.read() as connection:
-            run = runs.look_up(connection, run_id)
-        if run is not None and run.status in names.TERMINAL and not states.is_guess(run.status, run.error):
-            engine.clear(run_id)
+    def _is_replaceable(self, run: Run) -> bool:
+        line = self._lines.of_run(run.id)
+        return line is not None and line.target.low_priority
 
     def _look_for_silence(self) -> None:
-        now = time.monotonic()
-        for run_id, heard in list(self._contacts.items()):
-            silence = now - heard
-            try:
-                if silence > LOST_AFTER:
-                    message = f"Nothing was heard from this run for {silence / 60:.0f} minutes."
-                    self._fail(run_id, "NodeRunnerLost", message, states.LOST)
-                elif silence > SILENT_AFTER:
-                    reason = f"nothing was heard from the run for {silence:.0f} s"
-                    self._apply(run_id, Fact(states.SILENT, reason=reason))
-            except StoreError as error:
-                if error.code != "run_not_found":
-                    raise
-                self.forget(run_id)
+        self._worker.post(self._look_for_silence, "silence", LOOK_EVERY)
+        for run in self._silence.look():
+            line = self._lines.of_run(run.id)
+            if line is not None and run.between_attempts:
+                self._stop(line, run.id)  # only silence said that its attempt is over
 
-    def _fail(self, run_id: str, code: str, message: str, kind: str = states.ENDED) -> None:
-        error = {"code": code, "message": message}
-        self.report(run_id, Fact(kind, outcome="failed", error=error, reason=message))
+
+def _starting(line: Line) -> str:
+    return f"a node runner starts on {line.target.name}"

@@ -12,18 +12,26 @@ from typing import Any
 
 from runyard.contracts import states
 
-QUEUE, HAND_OVER, PREPARING, STARTED, FINALIZING = "queue", "hand_over", "preparing", "started", "finalizing"
-HEARTBEAT, SILENT, CANCEL, ENDED, LOST = "heartbeat", "silent", "cancel", "ended", "lost"
+QUEUE, AWAY, HAND_OVER, WAITS, PLACED = "queue", "away", "hand_over", "waits", "placed"
+PREPARING, STARTED, FINALIZING, ENDED = "preparing", "started", "finalizing", "ended"
+HEARTBEAT, SILENT, LOST, CANCEL, PREEMPT, TAKEN = "heartbeat", "silent", "lost", "cancel", "preempt", "taken"
 
 LOST_CODES = frozenset({"NodeRunnerLost", "OwnerLost"})
 """Errors that were a guess from silence. Whoever knows how the run really ended may still say so."""
 
-_BEFORE_RUNNING = frozenset({states.NOT_STARTED, states.QUEUED, states.PREPARING, states.PROVISIONING, states.STARTING})
+REPLACED_CODES = frozenset({"NodeRunnerLost", "NodeLost"})
+"""Errors after which a run starts again by itself, where nodes may be taken away at any time."""
+
+_WAITING = frozenset({states.NOT_STARTED, states.QUEUED, states.PROVISIONING})
+_BEFORE_RUNNING = _WAITING | {states.PREPARING, states.STARTING}
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that was seen of a run, by its node runner, its engine, its owner, or the clock."""
+    """Something that was seen of a run, by its node runner, its engine, its owner, or the clock.
+
+    `attempt` is the one that it was seen of, where that was told. `final` says that the run cannot start again.
+    """
 
     kind: str
     reason: str | None = None
@@ -33,42 +41,82 @@ class Fact:
     stopped: bool = False
     timed_out: bool = False
     at: datetime | None = None
+    attempt: int | None = None
+    final: bool = False
+
+    @property
+    def completed(self) -> bool:
+        return self.outcome == "completed" and not self.stopped and not self.timed_out
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Which attempt of a run is under way, and whether another one may follow it."""
+
+    number: int = 1
+    restarts: int = 0  # how many may follow the first one
+    restart: str | None = None  # why another one is wanted
+    replaceable: bool = False  # its nodes may be taken away at any time, and a lost one is no fault
 
 
 @dataclass(frozen=True)
 class Change:
-    """The state that follows. `at` is when its cause happened, if that was told; `error` is that of a failure."""
+    """The state that follows. `at` is when its cause happened, if that was told; `error` is that of a failure;
+    `restart` is why the attempt under way is to be followed by another one, if that is new."""
 
     status: str
     reason: str
     error: dict[str, Any] | None = None
     at: datetime | None = None
+    restart: str | None = None
 
 
-def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact) -> Change | None:
+FIRST = Attempt()
+
+
+def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, attempt: Attempt = FIRST) -> Change | None:
     """The change that `fact` brings to a run in `status`, or None.
 
     `error` is the run's error so far; `led` says that the run is led by the process that made it (interactive and
     child runs), so there is no node runner that could be asked to stop.
     """
+    if fact.attempt is not None and fact.attempt != attempt.number:
+        return None  # told late: another attempt is under way
     if status in states.TERMINAL:
-        return _end(status, fact) if fact.kind == ENDED and is_guess(status, error) else None
-    if fact.kind == ENDED:
-        return _end(status, fact)
-    if fact.kind == LOST:
-        if status in (states.NOT_STARTED, states.QUEUED):
-            return None  # nobody is expected to be heard yet
-        if status == states.CANCEL_REQUESTED:
-            return Change(states.CANCELED, fact.reason or "cancelled; the node runner is gone", at=fact.at)
-        return Change(states.FAILED, fact.reason or "the node runner is gone", error=fact.error, at=fact.at)
+        return _end(status, fact, attempt) if fact.kind == ENDED and is_guess(status, error) else None
     if fact.kind == CANCEL:
         return _cancel(status, led)
+    if status == states.QUEUED and attempt.restart is not None:
+        # Its end was told or guessed. One who knows that it was a good one may still say so.
+        return _end(status, fact, attempt) if fact.kind == ENDED and (fact.completed or fact.final) else None
+    if fact.kind == ENDED:
+        return _end(status, fact, attempt)
+    if fact.kind == LOST:
+        return _lost(status, fact, attempt)
     if status == states.CANCEL_REQUESTED:
         return None  # only an end leads out
+    if fact.kind in (PREEMPT, TAKEN):
+        return _start_again(status, led, fact, attempt)
+    return _go_on(status, fact)
+
+
+def is_guess(status: str, error: dict[str, Any] | None) -> bool:
+    """Whether a run was given up because nothing was heard: the truth may still come."""
+    return status == states.FAILED and (error or {}).get("code") in LOST_CODES
+
+
+def _go_on(status: str, fact: Fact) -> Change | None:
+    """What follows as long as all is well."""
     if fact.kind == QUEUE and status == states.NOT_STARTED:
         return Change(states.QUEUED, fact.reason or "waits for a place")
+    if fact.kind == AWAY and status in _WAITING:
+        return Change(states.QUEUED, fact.reason or "waits for its compute target to answer")
+    if fact.kind == WAITS and status in _WAITING and fact.reason:
+        return Change(states.PROVISIONING, fact.reason)
     if fact.kind == HAND_OVER and status in (states.NOT_STARTED, states.QUEUED):
-        return Change(states.PREPARING, fact.reason or "a node runner starts")
+        return Change(states.PROVISIONING, fact.reason or "handed over to its compute target")
+    if fact.kind == PLACED and status in _WAITING:
+        return Change(states.PREPARING, fact.reason or "its node runners start")
     if fact.kind == PREPARING and status in _BEFORE_RUNNING and fact.reason:
         return Change(states.PREPARING, fact.reason)
     if fact.kind == STARTED and status in _BEFORE_RUNNING:
@@ -82,11 +130,6 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact) -> 
     return None
 
 
-def is_guess(status: str, error: dict[str, Any] | None) -> bool:
-    """Whether a run was given up because nothing was heard: the truth may still come."""
-    return status == states.FAILED and (error or {}).get("code") in LOST_CODES
-
-
 def _cancel(status: str, led: bool) -> Change | None:
     if status in (states.NOT_STARTED, states.QUEUED):
         return Change(states.CANCELED, "cancelled before it started")
@@ -97,15 +140,50 @@ def _cancel(status: str, led: bool) -> Change | None:
     return Change(states.CANCEL_REQUESTED, "asked to stop")
 
 
-def _end(status: str, fact: Fact) -> Change:
+def _start_again(status: str, led: bool, fact: Fact, attempt: Attempt) -> Change | None:
+    """Another attempt is wanted; the state stays until this one has ended."""
+    ending = status == states.FINALIZING and fact.kind == PREEMPT  # the script has ended: nothing is left to restart
+    if led or ending or status in (states.NOT_STARTED, states.QUEUED) or attempt.restart is not None:
+        return None
+    why = fact.reason or ("preempted on purpose" if fact.kind == PREEMPT else "its nodes were taken away")
+    return Change(status, f"{why}; the attempt is being ended", restart=why)
+
+
+def _lost(status: str, fact: Fact, attempt: Attempt) -> Change | None:
+    if status in (states.NOT_STARTED, states.QUEUED):
+        return None  # nobody is expected to be heard yet
+    if status == states.CANCEL_REQUESTED:
+        return Change(states.CANCELED, fact.reason or "cancelled; the node runner is gone", at=fact.at)
+    if (attempt.restart is not None or attempt.replaceable) and not fact.final:
+        return _next_attempt(fact, attempt)
+    return Change(states.FAILED, fact.reason or "the node runner is gone", error=fact.error, at=fact.at)
+
+
+def _end(status: str, fact: Fact, attempt: Attempt) -> Change:
     if fact.timed_out:
         return Change(states.FAILED, _said(fact, "ran longer than it may"), fact.error, fact.at)
-    lost = (fact.error or {}).get("code") in LOST_CODES
-    if (status == states.CANCEL_REQUESTED and (fact.stopped or lost)) or fact.outcome == "canceled":
+    code = (fact.error or {}).get("code")
+    if (status == states.CANCEL_REQUESTED and (fact.stopped or code in LOST_CODES)) or fact.outcome == "canceled":
         return Change(states.CANCELED, fact.reason or "cancelled", at=fact.at)
-    if fact.outcome == "completed" and not fact.stopped:
+    if fact.completed:
         return Change(states.COMPLETED, fact.reason or "completed", at=fact.at)
+    wanted = attempt.restart is not None and (fact.stopped or code in REPLACED_CODES)
+    replaced = attempt.replaceable and code in REPLACED_CODES
+    if (wanted or replaced) and status not in (*states.TERMINAL, states.CANCEL_REQUESTED) and not fact.final:
+        return _next_attempt(fact, attempt)
     return Change(states.FAILED, _said(fact, "failed"), fact.error, fact.at)
+
+
+def _next_attempt(fact: Fact, attempt: Attempt) -> Change:
+    why = attempt.restart or _said(fact, "a node was lost").rstrip(".")
+    if attempt.number <= attempt.restarts:
+        return Change(states.QUEUED, f"{why}; attempt {attempt.number + 1} follows", at=fact.at, restart=why)
+    message = (
+        f"Attempt {attempt.number} of this run had to end ({why}), and the run may not start again: "
+        f"it was allowed {attempt.restarts} restarts."
+    )
+    help = "Submit it again, with more restarts if its nodes are often taken away. What it wrote until then is kept."
+    return Change(states.FAILED, message, {"code": "RestartsExhausted", "message": message, "help": help}, fact.at)
 
 
 def _said(fact: Fact, otherwise: str) -> str:

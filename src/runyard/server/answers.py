@@ -96,6 +96,7 @@ def wheel(row: Wheel) -> Json:
 
 def run(row: Run, yard: Yard, base: URL) -> Json:
     """`base` is the address under which the caller knows the server: the link must work for them."""
+    row = yard.scheduler.seen(row)
     return {
         "id": row.id,
         "number": row.number,
@@ -111,6 +112,8 @@ def run(row: Run, yard: Yard, base: URL) -> Json:
         "status": row.status,
         "reason": row.reason,
         "target": row.target,
+        "nodes": row.nodes,
+        "attempt": row.attempt,
         "created_at": timestamp(row.created_at),
         "started_at": timestamp(row.started_at),
         "ended_at": timestamp(row.ended_at),

@@ -13,19 +13,22 @@ from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from runyard import __version__
-from runyard.engines.local import LocalEngine
+from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.server import (
     auth,
+    compute,
     environment_maps,
     environments,
     events,
     experiments,
     files,
+    gangs,
     health,
     journals,
     metrics,
+    node_files,
     page,
     problems,
     runs,
@@ -49,8 +52,8 @@ from runyard.store.store import Store
 log = logging.getLogger("runyard.server")
 
 ROUTES = (
-    *(health, workspaces, workspace_settings, environments, environment_maps, wheels, experiments, runs, events),
-    *(files, journals, metrics, snapshots, page),
+    *(health, workspaces, workspace_settings, environments, environment_maps, wheels, compute, experiments, runs),
+    *(events, gangs, node_files, files, journals, metrics, snapshots, page),
 )
 
 SWEEP_EVERY = 3600.0
@@ -70,7 +73,9 @@ def create_app(settings: Settings) -> FastAPI:
             store = await run_in_threadpool(_open, settings)
             stack.push_async_callback(run_in_threadpool, store.close)
             kept = Secrets(settings.home / "secrets", settings.secret)
-            scheduler = _scheduler(settings, store, kept, live)
+            engines = Engines(settings.home, settings.local_runs)
+            stack.push_async_callback(run_in_threadpool, engines.close)
+            scheduler = _scheduler(settings, store, engines, kept, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
             app.state.yard = Yard(settings, store, kept, scheduler, live, meters, datetime.now(timezone.utc))
@@ -113,7 +118,7 @@ async def _keep_house(settings: Settings, store: Store) -> None:
             log.warning("leftovers could not be removed: %s", error)
 
 
-def _scheduler(settings: Settings, store: Store, kept: Secrets, live: Live) -> Scheduler:
+def _scheduler(settings: Settings, store: Store, engines: Engines, kept: Secrets, live: Live) -> Scheduler:
     surroundings = Surroundings(
         home=settings.home,
         server_url=lambda: settings.url,
@@ -122,6 +127,4 @@ def _scheduler(settings: Settings, store: Store, kept: Secrets, live: Live) -> S
         secret_of=kept.value,
         grace_seconds=settings.grace_seconds,
     )
-    return Scheduler(
-        store, {"local": LocalEngine(settings.home / "runs", settings.local_runs)}, surroundings, live.state
-    )
+    return Scheduler(store, engines, surroundings, live.state)

@@ -14,16 +14,31 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from sqlalchemy import Connection
 
 from runyard.contracts import names, states
+from runyard.contracts.compute import RESTARTS, Target
+from runyard.contracts.distribution import BadDistribution, Distribution
 from runyard.contracts.secrets import veil
 from runyard.server import run_environment
 from runyard.server.answers import Json
 from runyard.server.problems import Problem
-from runyard.store import experiments, runs
+from runyard.store import compute, experiments, runs
 from runyard.store.runs import SCRIPT, NewRun, Run
 from runyard.store.secrets import Secrets
 
 Label = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,255}$")]
 """A short text of programs, such as the type of a run."""
+
+
+class DistributionRequest(BaseModel):
+    """`runyard.contracts.distribution.Distribution`, as a client sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: str = "plain"
+    nodes: int = 1
+    processes: int = 0
+    backend: str = ""
+    workers: int = 0
+    parameter_servers: int = 0
 
 
 class LaunchRequest(BaseModel):
@@ -43,6 +58,8 @@ class LaunchRequest(BaseModel):
     environment: dict[str, JsonValue] = {}
     container: dict[str, JsonValue] = {}
     notes: list[str] = []  # the server writes them, whatever is sent
+    distribution: DistributionRequest = DistributionRequest()
+    restarts: int = Field(RESTARTS, ge=0, le=100)
 
 
 class RunRequest(BaseModel):
@@ -68,7 +85,7 @@ class RunRequest(BaseModel):
     start: bool = True
 
 
-def check(request: RunRequest, targets: list[str]) -> None:
+def check(request: RunRequest) -> None:
     """Refuse what can be seen to be wrong without asking the database."""
     for run_id in (request.run_id, request.parent_id):
         if run_id is not None:
@@ -79,16 +96,8 @@ def check(request: RunRequest, targets: list[str]) -> None:
         raise invalid("A child run needs a parent.", "Send `parent_id`, or the kind 'interactive'.")
     if request.kind == "interactive" and request.parent_id is not None:
         raise invalid("An interactive run has no parent.", "Use the kind 'child' to make a run below another one.")
-    if request.kind != SCRIPT:
-        return
-    if request.target not in targets:
-        raise Problem(
-            "unknown_target",
-            f"There is no compute target {request.target!r} on this server.",
-            f"It has: {', '.join(targets)}.",
-            {"targets": targets},
-        )
-    _check_launch(request.launch)
+    if request.kind == SCRIPT:
+        _check_launch(request.launch)
 
 
 def _check_launch(launch: LaunchRequest | None) -> None:
@@ -100,6 +109,48 @@ def _check_launch(launch: LaunchRequest | None) -> None:
     if launch.script is not None:
         names.check_file(launch.script)
     run_environment.check(launch.environment)
+    try:
+        _distribution(launch).check()
+    except BadDistribution as error:
+        raise invalid(str(error), "`launch.distribution` says how the run becomes many processes.") from error
+
+
+def target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]:
+    """The workspace and the compute target of a script run; refused when there is no such target."""
+    workspace = str(request.workspace)
+    if request.parent_id is not None:
+        workspace = runs.get(connection, request.parent_id).workspace
+    target = compute.look_up(connection, workspace, request.target)
+    if target is None:
+        known = [each.name for each in compute.find(connection, workspace)]
+        raise Problem(
+            "unknown_target",
+            f"There is no compute target {request.target!r} in the workspace {workspace!r}.",
+            f"It has: {', '.join(known)}. Make another with `runyard compute create {request.target} --max-nodes 4`.",
+            {"targets": known},
+        )
+    return workspace, target
+
+
+def check_nodes(request: RunRequest, most: int | None) -> None:
+    """Refuse a run that asks for more nodes than its target can ever have; `most` is None when that is not known."""
+    nodes = nodes_of(request)
+    if most is not None and nodes > most:
+        raise Problem(
+            "too_many_nodes",
+            f"The run asks for {nodes} nodes, but {request.target!r} can have {most} at most.",
+            "Ask for fewer (node_count), or use a larger target: `runyard compute ls` shows how many each can have, "
+            f"and `runyard compute update {request.target} --max-nodes {nodes}` raises the limit of one that was made.",
+            {"nodes": nodes, "most_nodes": most, "target": request.target},
+        )
+
+
+def nodes_of(request: RunRequest) -> int:
+    return _distribution(request.launch).nodes
+
+
+def _distribution(launch: LaunchRequest | None) -> Distribution:
+    return Distribution() if launch is None else Distribution(**launch.distribution.model_dump())
 
 
 def veiled(request: RunRequest, secrets: Secrets) -> RunRequest:
@@ -146,6 +197,7 @@ def create(connection: Connection, request: RunRequest) -> Run:
             snapshot_id=request.snapshot_id,
             definition=dict(request.definition),
             launch=launch,
+            nodes=nodes_of(request),
         ),
     )
 

@@ -16,9 +16,10 @@ from runyard.server.answers import Json, answer
 from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_allowed, run_token
 from runyard.server.labels import pairs
 from runyard.server.run_request import RunRequest
-from runyard.server.yard import Here
+from runyard.server.yard import Here, Yard
 from runyard.store import deletion, files, runs, snapshots
 from runyard.store.run_filter import RunFilter
+from runyard.store.runs import SCRIPT
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
@@ -48,6 +49,7 @@ class FactReport(BaseModel):
     stopped: bool = False
     timed_out: bool = False
     at: AwareDatetime | None = None
+    attempt: int | None = None
 
 
 @router.post("", status_code=201, summary="Make a run")
@@ -56,7 +58,9 @@ def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) ->
         if body.parent_id is None or body.kind == "interactive":
             raise not_allowed(caller.run_id, "A run's token makes child runs only: send `parent_id`.")
         must_reach(yard, caller, body.parent_id)
-    run_request.check(body, yard.scheduler.targets())
+    run_request.check(body)
+    if body.kind == SCRIPT:
+        _check_target(yard, body)
     body = run_request.veiled(body, yard.secrets)
     with yard.store.database.write() as connection:
         run = run_request.create(connection, body)
@@ -146,6 +150,7 @@ def report(run_id: ReachableRun, body: FactReport, yard: Here) -> Response:
         stopped=body.stopped,
         timed_out=body.timed_out,
         at=_not_in_future(body.at),
+        attempt=body.attempt,
     )
     return answer({"status": yard.scheduler.report(run_id, fact)})
 
@@ -163,6 +168,13 @@ def delete(run_id: str, yard: Here) -> Response:
     for each in gone:
         yard.scheduler.forget(each)
     return answer(answers.freed(freed))
+
+
+def _check_target(yard: Yard, body: RunRequest) -> None:
+    with yard.store.database.read() as connection:
+        workspace, target = run_request.target_of(connection, body)
+    if run_request.nodes_of(body) > 1 or target.max_nodes is not None:  # a cluster need not be asked for one node
+        run_request.check_nodes(body, yard.scheduler.most_nodes(workspace, target))
 
 
 def _in_form(error: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:

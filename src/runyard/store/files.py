@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -114,6 +115,18 @@ def append(store: Store, run_id: str, name: str, offset: int, data: bytes, resta
             return store.growing.append(key, offset, data)
         except NotFound:
             key = None  # it was sealed a moment ago
+
+
+def rename(connection: Connection, run_id: str, new_names: Mapping[str, str]) -> None:
+    """Give files other names. One that grows goes on under its new name: whoever appends to the old one begins anew.
+
+    A new name may be one that another file leaves: the longer names go first.
+    """
+    run = runs.serial_of(connection, run_id)
+    for name in sorted(new_names, key=len, reverse=True):
+        new = _checked(new_names[name])
+        where = (files.c.run == run, files.c.name_hash == fingerprint(name))
+        connection.execute(update(files).where(*where).values(name=new, name_hash=fingerprint(new)))
 
 
 def seal(store: Store, run_id: str) -> None:

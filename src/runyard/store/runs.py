@@ -44,6 +44,7 @@ class NewRun:
     snapshot_id: str | None = None
     definition: Json = field(default_factory=dict)
     launch: Json | None = None
+    nodes: int = 1
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,23 @@ class Run:
     snapshot_id: str | None
     error: Json | None
     warnings: list[dict[str, str]]
+    nodes: int = 1
+    attempt: int = 1
+    restart: str | None = None  # why the attempt under way is to be followed by another one
 
     @property
     def led(self) -> bool:
         """Whether the process that made the run leads it: it has no node runner."""
         return self.kind != SCRIPT
+
+    @property
+    def ended(self) -> bool:
+        return self.status in state_names.TERMINAL
+
+    @property
+    def between_attempts(self) -> bool:
+        """Whether the run is to start again, as soon as nothing of its former attempt is alive any more."""
+        return self.status == state_names.QUEUED and self.restart is not None
 
 
 @dataclass(frozen=True)
@@ -93,9 +106,13 @@ _ROWS: Select[Any] = (
         tables.experiments.c.id.label("experiment_id"),
         tables.experiments.c.name.label("experiment_name"),
         tables.workspaces.c.name.label("workspace_name"),
+        tables.launches.c.nodes,
+        tables.launches.c.attempt,
+        tables.launches.c.restart,
     )
     .join(tables.experiments, tables.runs.c.experiment == tables.experiments.c.serial)
     .join(tables.workspaces, tables.runs.c.workspace == tables.workspaces.c.serial)
+    .join(tables.launches, tables.launches.c.run == tables.runs.c.serial)
 )
 _BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
 _SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
@@ -149,9 +166,8 @@ def create(connection: Connection, new: NewRun) -> Run:
     )
     assert serial is not None
     context = build_contexts.of_launch(connection, new.launch)
-    connection.execute(
-        _INSERT_LAUNCH, {"run": serial, "definition": new.definition, "launch": new.launch, "context": context}
-    )
+    made = {"definition": new.definition, "launch": new.launch, "context": context, "nodes": new.nodes}
+    connection.execute(_INSERT_LAUNCH, {"run": serial, **made})
     connection.execute(_INSERT_STATE, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
     labels.add(connection, serial, labels.TAG, new.tags)
     labels.add(connection, serial, labels.PROPERTY, new.properties)
@@ -348,6 +364,9 @@ def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]
             snapshot_id=row.snapshot_id,
             error=row.error,
             warnings=row.warnings or [],
+            nodes=row.nodes,
+            attempt=row.attempt,
+            restart=row.restart,
         )
         for row in found
     ]

@@ -214,6 +214,7 @@ launches = Table(
     Column("launch", Document),
     Column("handle", Document),
     Column("context", Words),  # the snapshot that the run's image is built from
+    Column("nodes", BigInteger, nullable=False, server_default="1"),
     Column("attempt", BigInteger, nullable=False, server_default="1"),
     Column("restart", Words),  # why the attempt under way is to be followed by another one
     Column("meeting", Document),  # where the leader of the attempt's nodes is to be met

@@ -12,6 +12,7 @@ Serial = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
+    op.add_column("launches", sa.Column("nodes", sa.BigInteger, nullable=False, server_default="1"))
     op.add_column("launches", sa.Column("attempt", sa.BigInteger, nullable=False, server_default="1"))
     op.add_column("launches", sa.Column("restart", sa.Text))
     op.add_column("launches", sa.Column("meeting", sa.Text))

@@ -1,0 +1,164 @@
+"""Gangs of node runners that were started: stopping them, finding them again, and what follows when they are gone.
+
+Everything here is done by the worker of the run's line, so that nothing of one run happens at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from runyard.contracts import states as names
+from runyard.engines.base import Ear, EngineAway, EngineError, Handle
+from runyard.engines.folders import RESCUE, RunFolders
+from runyard.scheduler import states
+from runyard.scheduler.ledger import Ledger
+from runyard.scheduler.lines import Line
+from runyard.scheduler.states import Fact
+from runyard.scheduler.worker import TRY_AGAIN_AFTER
+from runyard.store import attempts, files, runs
+from runyard.store.runs import Run
+from runyard.store.store import Store
+
+log = logging.getLogger("runyard.scheduler")
+
+RESCUES = 3
+"""How often a new node runner is sent to deliver what a dead one left."""
+
+WORD_WITHIN = 60.0
+"""Seconds for which the end of a run is kept back that something outside has stopped, until the cluster says why."""
+
+_NOT_UP_YET = (names.PROVISIONING, names.PREPARING, names.STARTING)
+
+
+class NodeRunners:
+    """`enqueue` puts a run in its queue again."""
+
+    def __init__(
+        self, store: Store, folders: RunFolders, ledger: Ledger, ear: Ear, enqueue: Callable[[Run], None]
+    ) -> None:
+        self._store, self._folders, self._ledger = store, folders, ledger
+        self._ear = ear
+        self._enqueue = enqueue
+        self._rescues: dict[str, int] = {}
+        self._kept_back: dict[str, Fact] = {}
+
+    def forget(self, run_id: str) -> None:
+        self._rescues.pop(run_id, None)
+        self._kept_back.pop(run_id, None)
+
+    def watch(self, line: Line, run_id: str) -> None:
+        """Find the gang of a run again that a former server has started."""
+        run, handle = self._look_up(run_id)
+        try:
+            if handle is None:
+                alive = False
+            elif RESCUE in handle:
+                alive = self._folders.watch(run_id, handle, self._ear)
+            else:
+                alive = line.engine.watch(run_id, handle, self._ear)
+        except EngineAway:
+            raise
+        except EngineError as error:  # an engine that is broken now may be mended while the gang goes on
+            log.error("run %s cannot be watched: %s", run_id, error)
+            line.worker.post(lambda: self.watch(line, run_id), after=TRY_AGAIN_AFTER)
+            return
+        if not alive:
+            self.gone(line, run_id, "it ended while no server was running")
+        elif run.status == names.CANCEL_REQUESTED or run.restart is not None:
+            self.stop(line, run_id)
+
+    def stop(self, line: Line, run_id: str) -> None:
+        """Ask the gang to end, if there is one."""
+        _, handle = self._look_up(run_id)
+        if handle is None:
+            return
+        if RESCUE in handle:
+            self._folders.stop(handle)
+        else:
+            line.engine.stop(run_id, handle)
+
+    def keep_back(self, line: Line, run_id: str, fact: Fact) -> Run | None:
+        """Keep the end of a run that nobody here has stopped until the cluster has said whether it took the nodes away;
+        None when there is no need to."""
+        if line.ours or not fact.stopped or fact.timed_out:
+            return None
+        run, _ = self._look_up(run_id)
+        if run.ended or run.restart is not None or run.status == names.CANCEL_REQUESTED:
+            return None
+        self._kept_back[run_id] = fact
+        line.worker.post(lambda: self._tell_at_last(run_id), after=WORD_WITHIN)
+        return self._ledger.apply(run_id, Fact(states.FINALIZING, reason=f"stopped by {line.target.name}"))
+
+    def gone(self, line: Line, run_id: str, how: str, taken: bool = False) -> None:
+        """No node runner of a run is alive. If none has told how the run ended, another one delivers what is left."""
+        run, handle = self._look_up(run_id)
+        if taken:
+            run = self._ledger.apply(run_id, Fact(states.TAKEN, reason=f"its nodes were taken away ({how})"))
+        run = self._tell_end(run, how, taken)
+        if run.ended:
+            self.clear(run_id)
+            return
+        tries = self._rescues[run_id] = self._rescues.get(run_id, 0) + 1
+        try:
+            rescue = self._folders.rescue(run_id, self._ear) if tries <= RESCUES else None
+        except EngineError as error:
+            log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
+            line.worker.post(lambda: self.gone(line, run_id, how, taken), after=TRY_AGAIN_AFTER)
+            return
+        if rescue is not None:
+            log.warning("the node runner of %s is gone (%s); another one delivers what it left", run_id, how)
+            with self._store.database.write() as connection:
+                runs.set_handle(connection, run_id, rescue)
+        elif run.between_attempts and tries <= RESCUES:
+            self._begin_next(run_id)
+        elif handle is None and run.status in _NOT_UP_YET and tries <= RESCUES:
+            self._enqueue(run)  # the server died before it had started anything
+        else:
+            message = f"The node runner of this run ended before it could tell how the run went ({how})."
+            run = self._ledger.fail(run_id, "NodeRunnerLost", message, final=tries > RESCUES)
+            if run.between_attempts:
+                self._begin_next(run_id)
+
+    def clear(self, run_id: str) -> None:
+        """Remove what a node runner left that was killed after it had told how its run ended. An end that was only
+        guessed leaves the folder alone, and so does a run that is not in this database: nobody has its content yet."""
+        with self._store.database.read() as connection:
+            run = runs.look_up(connection, run_id)
+        if run is not None and run.ended and not states.is_guess(run.status, run.error):
+            self._folders.clear(run_id)
+
+    def _begin_next(self, run_id: str) -> None:
+        """The run waits for its next attempt, now that everything of the former one is delivered and gone."""
+        files.seal(self._store, run_id)
+        self._folders.clear(run_id)
+        with self._store.database.write() as connection:
+            if not runs.get(connection, run_id).between_attempts:
+                return  # it was cancelled meanwhile
+            attempts.begin_next(connection, run_id)
+            run = runs.get(connection, run_id)
+        self.forget(run_id)
+        self._enqueue(run)
+
+    def _tell_end(self, run: Run, how: str, taken: bool) -> Run:
+        """Apply the end that was kept back, if there is one."""
+        fact = self._kept_back.get(run.id)
+        if fact is None:
+            return run
+        if not taken:
+            words = f"The node runners of this run were stopped from outside ({how})."
+            fact = replace(
+                fact, reason=words, error={**(fact.error or {}), "code": "StoppedFromOutside", "message": words}
+            )
+        run = self._ledger.end(run.id, fact)
+        self._kept_back.pop(run.id, None)
+        return run
+
+    def _tell_at_last(self, run_id: str) -> None:
+        if run_id in self._kept_back:
+            self._tell_end(self._look_up(run_id)[0], "its cluster does not say why", taken=False)
+
+    def _look_up(self, run_id: str) -> tuple[Run, Handle | None]:
+        with self._store.database.read() as connection:
+            return runs.get(connection, run_id), runs.handle(connection, run_id)

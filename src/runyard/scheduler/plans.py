@@ -1,0 +1,77 @@
+"""What the node runners of a run are told: one plan for each node, the same but for the node's number."""
+
+from __future__ import annotations
+
+import secrets as random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runyard.contracts import vm_sizes
+from runyard.contracts.compute import LOCAL_ENGINE, Resources, Target
+from runyard.contracts.plan import Launch, Plan
+from runyard.engines.base import Gang
+from runyard.scheduler.revealing import reveal
+from runyard.store import runs, snapshots, workspace_settings, workspaces
+from runyard.store.runs import Run
+from runyard.store.store import Store
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a node runner must know of the server that sends it."""
+
+    home: Path
+    server_url: Callable[[], str]
+    token_for: Callable[[str], str]
+    sdk_folder: Callable[[], Path]
+    secret_of: Callable[[str], str]  # the value of a secret by its name
+    grace_seconds: float = 10.0
+
+
+def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
+    """The node runners of a run's next attempt. SecretMissing when a secret of the run is not there any more."""
+    with store.database.read() as connection:
+        workspace = workspaces.get(connection, run.workspace)
+        _, launch = runs.definition_and_launch(connection, run.id)
+        manifest = snapshots.manifest_text(connection, run.snapshot_id) if run.snapshot_id else None
+        settings = workspace_settings.find(connection, run.workspace)
+    revealed, secrets = reveal(launch or {}, around.secret_of)
+    first = Plan(
+        run_id=run.id,
+        root_run_id=run.root_id,
+        experiment=run.experiment,
+        experiment_id=run.experiment_id,
+        workspace=workspace.name,
+        subscription_id=workspace.subscription_id,
+        resource_group=workspace.resource_group,
+        target=run.target,
+        target_type=target.type,
+        token=around.token_for(run.id),
+        server_url=around.server_url(),
+        launch=Launch.from_dict(revealed),
+        snapshot_id=run.snapshot_id,
+        server_file=str(around.home / "server.json"),
+        objects=str(store.objects.folder),
+        sdk=str(around.sdk_folder()),
+        grace_seconds=around.grace_seconds,
+        environments=str(around.home / "environments"),
+        environments_limit=workspace_settings.limit(settings),
+        relax=workspace_settings.relax(settings),
+        secrets=secrets,
+        attempt=run.attempt,
+        link=random.token_hex(16),
+    )
+    plans = [replace(first, node=node) for node in range(run.nodes)]
+    if target.engine != LOCAL_ENGINE:
+        return Gang(plans, manifest, vm_sizes.resources(target.vm_size))
+    if target.vm_size:
+        plans[0] = replace(first, launch=replace(first.launch, notes=[*first.launch.notes, _wish(target)]))
+    return Gang(plans, manifest, Resources())
+
+
+def _wish(target: Target) -> str:
+    """A size is a request to a cluster; here it is said once that it is none."""
+    size = vm_sizes.find(target.vm_size)
+    meaning = f" ({size})" if size is not None else ""
+    return f"{target.name} stands for {target.vm_size}{meaning}; on this machine its nodes use what the machine has"
