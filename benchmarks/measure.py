@@ -97,9 +97,11 @@ class Conversation:
             self._process.stdin.flush()
         except BrokenPipeError:
             raise self._gone() from None
-        return self._answer(time.monotonic() + timeout)
+        return self.answer(timeout)
 
-    def _answer(self, deadline: float) -> Any:
+    def answer(self, timeout: float = 60) -> Any:
+        """The next line of JSON that it says, asked or not."""
+        deadline = time.monotonic() + timeout
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         while True:

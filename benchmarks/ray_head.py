@@ -1,4 +1,5 @@
-"""A Ray of one node on loopback, for as long as a benchmark needs it. `ray stop` would end every Ray of the machine."""
+"""A Ray on loopback, of a head and some nodes, for as long as a benchmark needs it. `ray stop` would end every Ray of
+the machine."""
 
 from __future__ import annotations
 
@@ -18,69 +19,93 @@ from benchmarks.venvs import Environment, variables
 
 @dataclass(frozen=True)
 class Head:
-    """Where the head takes jobs, and the variables that let a client in."""
+    """Where the head takes jobs, where nodes and drivers find it, and the variables that let a client in."""
 
     address: str
+    cluster: str
+    token: Path
     variables: dict[str, str]
 
 
 @contextlib.contextmanager
-def started(environment: Environment) -> Iterator[Head]:
-    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as name:
+def started(environment: Environment, nodes: int = 0, cores: int = 2) -> Iterator[Head]:
+    """A head that has cores itself, or one without and so many nodes that have them."""
+    with (
+        tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as name,
+        contextlib.ExitStack() as stack,
+    ):
         folder = Path(name)
         (folder / "home").mkdir()
-        token = secrets.token_hex(32)
-        (folder / "token").write_text(token, "utf-8")
+        token = folder / "token"
+        token.write_text(secrets.token_hex(32), "utf-8")
         known = {
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN_PATH": str(folder / "token"),
+            "RAY_AUTH_TOKEN_PATH": str(token),
             "HOME": str(folder / "home"),
             "TMPDIR": str(folder),  # it leaves files there
         }
-        port = free_port()
-        with (folder / "head.log").open("wb") as log:
-            process = subprocess.Popen(
-                _command(environment, folder, port),
-                stdout=log,
-                stderr=log,
-                env=variables(**known),
-                start_new_session=True,
-            )
-        try:
-            address = f"http://127.0.0.1:{port}"
-            wait_until(
-                lambda: _takes_jobs(address, token, process, folder), "the start of Ray", timeout=120, interval=0.1
-            )
-            yield Head(address, known)
-        finally:
-            end_tree(process)
+        head = Head(f"http://127.0.0.1:{free_port()}", f"127.0.0.10:{free_port()}", token, known)
+        process = _start(stack, _head(environment, folder, head, 0 if nodes else cores), folder / "head.log", known)
+        wait_until(lambda: _asked(head, "/api/jobs/", process, folder), "the start of Ray", timeout=120, interval=0.1)
+        for number in range(nodes):
+            _start(stack, _node(environment, folder, head, number, cores), folder / f"node{number}.log", known)
+        wait_until(
+            lambda: (_asked(head, "/nodes?view=summary", process, folder) or "").count('"ALIVE"') >= nodes + 1,
+            "the start of Ray's nodes",
+            timeout=120,
+            interval=0.1,
+        )
+        yield head
 
 
-def _command(environment: Environment, folder: Path, dashboard: int) -> list[str]:
+def _start(
+    stack: contextlib.ExitStack, command: list[str], path: Path, known: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    with path.open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=variables(**known), start_new_session=True)
+    stack.callback(end_tree, process)
+    return process
+
+
+def _head(environment: Environment, folder: Path, head: Head, cores: int) -> list[str]:
+    host, _, port = head.cluster.partition(":")
+    return [
+        *_ray_start(environment, host, cores, folder / "head"),
+        "--head",
+        f"--port={port}",
+        "--include-dashboard=true",
+        "--dashboard-host=127.0.0.1",
+        f"--dashboard-port={head.address.rpartition(':')[2]}",
+    ]
+
+
+def _node(environment: Environment, folder: Path, head: Head, number: int, cores: int) -> list[str]:
+    start = _ray_start(environment, f"127.0.0.{11 + number}", cores, folder / f"n{number}")
+    return [*start, f"--address={head.cluster}"]
+
+
+def _ray_start(environment: Environment, host: str, cores: int, folder: Path) -> list[str]:
     return [
         environment.command("ray"),
         "start",
         "--block",
-        "--head",
-        "--node-ip-address=127.0.0.10",
-        f"--port={free_port()}",
-        "--include-dashboard=true",
-        "--dashboard-host=127.0.0.1",
-        f"--dashboard-port={dashboard}",
-        "--num-cpus=2",
+        f"--node-ip-address={host}",
+        f"--num-cpus={cores}",
         "--object-store-memory=80000000",
-        f"--temp-dir={folder}/head",
+        f"--temp-dir={folder}",
         "--disable-usage-stats",
     ]
 
 
-def _takes_jobs(address: str, token: str, process: subprocess.Popen[bytes], folder: Path) -> bool:
+def _asked(head: Head, path: str, process: subprocess.Popen[bytes], folder: Path) -> str | None:
+    """What the head answers, as it stands; None while it does not."""
     if process.poll() is not None:
         raise Failed("Ray ended: " + last_words((folder / "head.log").read_text("utf-8", "replace")))
-    request = urllib.request.Request(f"{address}/api/jobs/", headers={"Authorization": f"Bearer {token}"})
+    token = head.token.read_text("utf-8")
+    request = urllib.request.Request(f"{head.address}{path}", headers={"Authorization": f"Bearer {token}"})
     try:
         with urllib.request.urlopen(request, timeout=5) as response:
-            return bool(response.status == 200)
+            return str(response.read().decode("utf-8", "replace")) if response.status == 200 else None
     except (urllib.error.URLError, OSError):
-        return False
+        return None

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import measure, ray_head, venvs
 from benchmarks.measure import Conversation, Failed, Measure
+from benchmarks.submitting import Pipe, call, commanded
 from benchmarks.table import Table, durations, not_measured, ratio
-from benchmarks.venvs import NotInstalled, Say, variables
+from benchmarks.venvs import NotInstalled, Say
 
 COLUMNS = ("submit → the script's first line", "time", "× bare")
 BARE = "bare subprocess"
@@ -77,9 +73,9 @@ def _runyard(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, M
             "--",
             pipe,
         ]
-        _run(submit, RUNYARD_HOME=home)
+        call(submit, RUNYARD_HOME=home)
 
-    return {"Runyard experiment.submit": _asked(warm, "wait"), "Runyard, `runyard submit`": _commanded(command)}
+    return {"Runyard experiment.submit": _asked(warm, "wait"), "Runyard, `runyard submit`": commanded(command)}
 
 
 def _submitit(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measure[float]]:
@@ -103,27 +99,27 @@ def _ray(folder: Path, stack: contextlib.ExitStack, say: Say) -> dict[str, Measu
 
     def command(pipe: str) -> None:
         submit = [peers.command("ray"), "job", "submit", "--no-wait", "--address", ray.address, "--"]
-        _run([*submit, peers.python, measure.script(SCRIPT), pipe], **ray.variables)
+        call([*submit, peers.python, measure.script(SCRIPT), pipe], **ray.variables)
 
     name = f"Ray {peers.version('ray')}"
     return {
         f"{name}, job client": _asked(jobs, "idle"),
-        f"{name}, `ray job submit`": _commanded(command, then=lambda: jobs.ask("idle")),
+        f"{name}, `ray job submit`": commanded(command, then=lambda: jobs.ask("idle")),
     }
 
 
 def _bare() -> float:
     def command(pipe: str) -> None:
-        _run([sys.executable, measure.script(SCRIPT), pipe])
+        call([sys.executable, measure.script(SCRIPT), pipe])
 
-    return _commanded(command)()
+    return commanded(command)()
 
 
 def _asked(conversation: Conversation, settle: str) -> Measure[float]:
     """Ask a process that is up to submit; afterwards wait for the run's end, so that it does not disturb the next."""
 
     def measured() -> float:
-        with _Pipe() as pipe:
+        with Pipe() as pipe:
             submitted = conversation.ask("submit", pipe.path)["at"]
             began = pipe.read()
             conversation.ask(settle)
@@ -132,52 +128,10 @@ def _asked(conversation: Conversation, settle: str) -> Measure[float]:
     return measured
 
 
-def _commanded(command: Callable[[str], None], then: Callable[[], object] | None = None) -> Measure[float]:
-    def measured() -> float:
-        with _Pipe() as pipe:
-            submitted = time.time()
-            command(pipe.path)
-            began = pipe.read()
-            if then is not None:
-                then()
-        return began - submitted
-
-    return measured
-
-
-class _Pipe:
-    """A named pipe: the script writes the time into it as into any file, and the reader wakes without polling."""
-
-    def __enter__(self) -> _Pipe:
-        self._folder = tempfile.mkdtemp(prefix="first-line-")
-        self.path = os.path.join(self._folder, "time")
-        os.mkfifo(self.path)
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
-        return self
-
-    def read(self, timeout: float = 60) -> float:
-        if not select.select([self._descriptor], [], [], timeout)[0]:
-            raise Failed(f"the script did not start within {timeout:.0f} s")
-        return float(os.read(self._descriptor, 100))
-
-    def __exit__(self, *error: object) -> None:
-        os.close(self._descriptor)
-        shutil.rmtree(self._folder)
-
-
 def _converse(stack: contextlib.ExitStack, command: list[str], log: Path, **more: str) -> Conversation:
     conversation = Conversation(command, log, **more)
     stack.callback(conversation.close)
     return conversation
-
-
-def _run(command: list[str], **more: str) -> None:
-    try:
-        done = subprocess.run(command, env=variables(**more), capture_output=True, text=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{Path(command[0]).name} did not end within 60 s") from None
-    if done.returncode != 0:
-        raise Failed(measure.last_words(done.stderr) or f"{command[0]} ended with {done.returncode}")
 
 
 if __name__ == "__main__":

@@ -115,6 +115,18 @@ def ratio(samples: Sequence[float], bare: Sequence[float]) -> str:
     return f"{_digits(statistics.median(samples) / statistics.median(bare))}×" if bare else NOTHING
 
 
+def overhead(samples: Sequence[float], bare: Sequence[float]) -> str:
+    """By how much the median of `samples` is above that of `bare`.
+
+    >>> overhead([1.5], [1.0]), overhead([0.5], [1.0]), overhead([2.0], [])
+    ('+500 ms', '−500 ms', '–')
+    """
+    if not bare:
+        return NOTHING
+    more = statistics.median(samples) - statistics.median(bare)
+    return f"{'+' if more >= 0 else '−'}{duration(abs(more))}"
+
+
 def size(count: float) -> str:
     return f"{count / 2**20:,.0f} MiB"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,7 +55,7 @@ class Environment:
 
 def peers(requirements: tuple[str, ...], say: Say) -> Environment:
     """The environment that holds these packages, made now if it is not there."""
-    name = "-".join(requirement.split("=")[0].split("[")[0] for requirement in requirements)
+    name = "-".join(re.split(r"[=<>\[]", requirement)[0] for requirement in requirements)
     environment = Environment(FOLDER / f"{name}-{_key(requirements)}")
     if not _complete(environment, ""):
         say(f"installing {', '.join(requirements)} (once; this may take minutes) ...")

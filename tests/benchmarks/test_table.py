@@ -101,6 +101,12 @@ def test_a_ratio_compares_medians() -> None:
     assert table.ratio([1.0], []) == table.NOTHING
 
 
+def test_an_overhead_is_the_difference_of_medians() -> None:
+    assert table.overhead([0.7, 0.75, 9.0], [0.5, 0.25, 0.6]) == "+250 ms"
+    assert table.overhead([0.5], [1.75]) == "−1.25 s"
+    assert table.overhead([1.0], []) == table.NOTHING
+
+
 def test_a_contender_that_was_not_measured_says_why_in_a_row_of_full_width() -> None:
     row = table.not_measured("MLflow", "ERROR: no\n  matching distribution", 4)
     assert row == ("MLflow", "not measured: ERROR: no matching distribution", table.NOTHING, table.NOTHING)
