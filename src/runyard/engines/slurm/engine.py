@@ -1,0 +1,148 @@
+"""The Slurm engine: submits gangs as jobs through Slurm's commands. `poll` tells what becomes of them."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runyard.contracts import vm_sizes
+from runyard.contracts.compute import Node, Resources, Target
+from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
+from runyard.engines.folders import RunFolders
+from runyard.engines.hand_over import hand_over
+from runyard.engines.slurm import refusals
+from runyard.engines.slurm.cluster import FRESH, Cluster, host_names, words
+from runyard.engines.slurm.commands import Commands, Refused
+from runyard.engines.slurm.options import Options
+from runyard.engines.slurm.poll import Poll
+from runyard.engines.slurm.script import DEFAULT_DURATION, arguments, batch_script, job_name, time_limit
+
+JOB = "job"
+"""The key of the job's id in a handle."""
+
+LIMITS_KEPT = 600.0
+"""Seconds for which the time limits of partitions are taken to be what they were."""
+
+
+class SlurmEngine(Engine):
+    def __init__(self, folders: RunFolders, home: Path, options: Mapping[str, Any]) -> None:
+        self._folders = folders
+        self._options = Options.from_dict(options)
+        self._commands = Commands(self._options)
+        self._cluster = Cluster(self._commands)
+        self._poll = Poll(self._commands, self._options.python)
+        self._doubtful: set[str] = set()  # runs whose job may have been taken by a cluster that gave no answer
+
+    def check(self, target: Target) -> None:
+        options = Options.from_dict(target.options)
+        partitions = self._cluster.partitions(fresh=0.0)
+        partition = self._cluster.partition(options.partition)
+        if partition is None:
+            if options.partition:
+                raise EngineError(refusals.no_partition(options.partition, partitions))
+            there = ", ".join(sorted(partitions)) or "none that this user may see"
+            raise EngineError(
+                f"The cluster has no default partition. There are: {there}. Set the target's option `partition`."
+            )
+        try:
+            wanted = vm_sizes.resources(target.vm_size)
+        except vm_sizes.UnknownSize as error:
+            raise EngineError(str(error)) from error
+        if options.gres:  # it says what is asked for in place of the GPUs of the size
+            wanted = Resources(wanted.cores, wanted.memory_mb)
+        if not any(machine.fits(wanted) for machine in partition.machines):
+            raise EngineError(
+                f"No node of partition {partition.name} has what {target.vm_size} stands for ({words(wanted)}). "
+                f"It has: {partition.kinds()}. Take another vm_size, none at all, or another partition."
+            )
+        self._try_out(options, partitions)
+
+    def _try_out(self, options: Options, partitions: Mapping[str, Any]) -> None:
+        """Have Slurm look at a job with the target's options, which it does not start."""
+        asked = [
+            f"--{name}={value}"
+            for name in ("partition", "account", "qos", "constraint", "gres")
+            if (value := getattr(options, name))
+        ]
+        try:
+            self._commands.run("sbatch", "--test-only", *asked, *options.sbatch, text="#!/bin/sh\n")
+        except Refused as error:
+            if refusals.for_good(error.words):  # others may be for now only: nodes that are down, for example
+                raise EngineError(refusals.explain(error.words, options, dict(partitions))) from error
+
+    def offer(self) -> Offer:
+        partition = self._cluster.partition(self._options.partition, FRESH)
+        if partition is None:
+            return Offer([], 0)
+        runs = {host: run for run, hosts in self._poll.nodes().items() for host in host_names(hosts)}
+        nodes = [Node(each.name, each.state, runs.get(each.name), each.address) for each in partition.machines]
+        return Offer(nodes, partition.largest_gang())
+
+    def start(self, gang: Gang, ear: Ear) -> Handle:
+        run_id = gang.run_id
+        parcel = hand_over(gang, self._folders)
+        script = batch_script(parcel, len(gang.plans), self._options.python, self._folders.of(run_id) / "streams")
+        try:
+            if run_id in self._doubtful:
+                self._commands.run("scancel", f"--name={job_name(run_id)}", f"--user={getpass.getuser()}")
+                self._doubtful.discard(run_id)
+            job = self._submit(gang, script, parcel.environment)
+        except EngineError:
+            self._folders.clear(run_id)
+            raise
+        self._poll.add(job, run_id, ear)
+        return {JOB: job}
+
+    def _submit(self, gang: Gang, script: str, environment: Mapping[str, str]) -> str:
+        limit = self._time_limit(gang)
+        try:
+            return self._sbatch(gang, script, environment, limit)
+        except Refused as error:
+            # A limit that the user never asked for must not keep a run out: without it, the cluster's own rules.
+            own = gang.plans[0].launch.max_run_duration_seconds not in (None, DEFAULT_DURATION)
+            if not limit or own or not refusals.of_time(error.words):
+                raise self._explained(error) from error
+        try:
+            return self._sbatch(gang, script, environment, "")
+        except Refused as error:
+            raise self._explained(error) from error
+
+    def _sbatch(self, gang: Gang, script: str, environment: Mapping[str, str], limit: str) -> str:
+        asked = arguments(gang, self._options, limit)
+        try:
+            said = self._commands.run("sbatch", *asked, text=script, extra=environment)
+        except EngineAway:
+            self._doubtful.add(gang.run_id)
+            raise
+        found = re.match(r"\d+", said.strip())  # behind it, the cluster's name
+        if found is None:
+            raise EngineError(f"Slurm's answer to sbatch cannot be read: {said.strip()[:200]!r}")
+        return found[0]
+
+    def _time_limit(self, gang: Gang) -> str:
+        plan = gang.plans[0]
+        duration = plan.launch.max_run_duration_seconds
+        most = None
+        if duration is not None:
+            partition = self._cluster.partition(self._options.partition, LIMITS_KEPT)
+            most = partition.minutes if partition is not None else None
+        return time_limit(duration, self._options, plan.grace_seconds, most)
+
+    def _explained(self, error: Refused) -> EngineError:
+        return EngineError(refusals.explain(error.words, self._options, self._cluster.partitions()))
+
+    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+        """The next answer of Slurm tells what became of the job, also when it is over: it knows how it ended."""
+        if JOB not in handle:
+            return False
+        self._poll.add(str(handle[JOB]), run_id, ear)
+        return True
+
+    def stop(self, run_id: str, handle: Handle) -> None:
+        self._poll.stop(str(handle.get(JOB, "")))
+
+    def close(self) -> None:
+        self._poll.close()

@@ -1,0 +1,50 @@
+"""What to do when sbatch refuses a job: Slurm's own words are kept, and followed by a way out."""
+
+from __future__ import annotations
+
+from runyard.engines.slurm.cluster import Partition
+from runyard.engines.slurm.options import Options
+
+_HELP = (
+    # what the words hold, what to do, whether no job of the target would ever be taken
+    ("account", "Set the target's option `account`: `sacctmgr show associations user=$USER` lists yours.", True),
+    (
+        "qos",
+        "Set the target's option `qos`: `sacctmgr show associations user=$USER format=account,qos` lists yours.",
+        True,
+    ),
+    ("feature", "Correct the target's option `constraint`: `sinfo -o '%N %f'` lists the features.", True),
+    ("gres", "Correct the target's option `gres`: `sinfo -o '%N %G'` lists what the nodes have.", True),
+    ("generic resource", "Correct the target's option `gres`: `sinfo -o '%N %G'` lists what the nodes have.", True),
+    ("option", "Correct the target's option `sbatch`: `man sbatch` lists the arguments.", True),
+    ("time limit", "Lower max_run_duration_seconds, or set the target's option `time`.", False),
+    ("node count", "Ask for fewer nodes, or take another partition.", False),
+    ("configuration is not available", "Ask for fewer nodes or a smaller vm_size, or take another partition.", False),
+    ("memory specification", "Take a smaller vm_size, or another partition.", False),
+)
+
+
+def explain(words: str, options: Options, partitions: dict[str, Partition]) -> str:
+    """A refusal with what to do about it."""
+    low = words.lower()
+    if "partition" in low and options.partition not in ("", *partitions):
+        return no_partition(options.partition, partitions)
+    for sign, help, _ in _HELP:
+        if sign in low:
+            return f"Slurm refused the job: {words} {help}"
+    return f"Slurm refused the job: {words} Check the options of the target."
+
+
+def for_good(words: str) -> bool:
+    """Whether every job of the target would be refused, whatever it asks for."""
+    return any(sign in words.lower() for sign, _, always in _HELP if always)
+
+
+def of_time(words: str) -> bool:
+    """Whether it may be the time limit: Slurm has one message for several limits."""
+    return any(sign in words.lower() for sign in ("time limit", "wall", "policy"))
+
+
+def no_partition(name: str, partitions: dict[str, Partition]) -> str:
+    there = ", ".join(sorted(partitions)) or "none that this user may see"
+    return f"Slurm has no partition {name!r}. There are: {there}. Set the target's option `partition`."
