@@ -68,7 +68,7 @@ def test_a_refusal_of_a_stand_in_is_told(folder: Path, name: str, words: str) ->
     stand_in(folder, "conda")
     with pytest.warns(UserWarning, match=f"{name}.*{words}") as seen:
         assert Environment.from_existing_conda_environment("mine", name) is None
-    assert seen[0].filename == __file__
+    assert seen.pop(UserWarning).filename == __file__
 
 
 @pytest.mark.usefixtures("folder")

@@ -53,7 +53,7 @@ def test_setting_variables_is_deprecated_but_works() -> None:
     environment = Environment("x")
     with pytest.warns(DeprecationWarning, match="RunConfiguration") as seen:
         environment.environment_variables = {"A": "1"}
-    assert seen[0].filename == __file__
+    assert seen.pop(DeprecationWarning).filename == __file__
     assert environment.environment_variables == {"A": "1"}
 
 

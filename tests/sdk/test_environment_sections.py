@@ -70,10 +70,10 @@ def test_warnings_point_at_the_users_line() -> None:
     docker = DockerSection(base_image="mine")
     with pytest.warns(UserWarning, match="cleared") as seen:
         docker.base_dockerfile = "FROM ubuntu"
-    assert seen[0].filename == __file__
+    assert seen.pop(UserWarning).filename == __file__
     with pytest.warns(DeprecationWarning, match=r"DockerConfiguration\(use_docker=") as seen:
         docker.enabled = True
-    assert seen[0].filename == __file__
+    assert seen.pop(DeprecationWarning).filename == __file__
 
 
 def test_the_round_trip_keeps_that_there_is_no_image() -> None:

@@ -54,7 +54,7 @@ def test_the_target_takes_a_name_or_a_target() -> None:
     assert configuration.target == "local"
     with pytest.warns(UserWarning, match="stays 'local'") as seen:
         configuration.target = 3  # type: ignore[assignment]
-    assert seen[0].filename == __file__
+    assert seen.pop(UserWarning).filename == __file__
     assert configuration.target == "local"
 
 

@@ -63,6 +63,7 @@ def test_a_given_run_configuration_rules_with_a_warning() -> None:
             max_run_duration_seconds=60,
             docker_runtime_config=DockerConfiguration(True),
         )
+    warning = seen.pop(UserWarning)
     for name in (
         "compute_target",
         "environment",
@@ -70,8 +71,8 @@ def test_a_given_run_configuration_rules_with_a_warning() -> None:
         "max_run_duration_seconds",
         "docker_runtime_config",
     ):
-        assert name in str(seen[0].message)
-    assert seen[0].filename == __file__
+        assert name in str(warning.message)
+    assert warning.filename == __file__
     assert config.run_config is given
     assert (given.target, given.node_count, given.max_run_duration_seconds) == ("elsewhere", 1, None)
     assert (config.script, config.arguments) == ("own.py", ["own"])
