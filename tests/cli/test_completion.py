@@ -13,12 +13,14 @@ def complete(shell: Shell, words: str) -> list[str]:
     return told.split()
 
 
-def test_commands_and_run_ids_are_completed(shell: Shell) -> None:
+def test_commands_run_ids_and_targets_are_completed(shell: Shell) -> None:
     run_id = shell.completed()["id"]
     assert "submit" in complete(shell, "runyard su")
     assert complete(shell, f"runyard show {run_id[:-3]}") == [run_id]
+    assert complete(shell, "runyard compute show loc") == ["local"]
 
 
 def test_completion_starts_no_server(fresh_shell: Shell) -> None:
     assert complete(fresh_shell, "runyard show x") == []
+    assert complete(fresh_shell, "runyard compute show x") == []
     assert not fresh_shell.home.exists()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import TYPE_CHECKING
 
 from runyard.cli import errors
@@ -124,6 +125,59 @@ def test_stop_without_waiting(shell: Shell) -> None:
     run = shell.json("submit", shell.script("import time; time.sleep(600)"))
     assert shell.json("stop", run["id"], "--no-wait")["status"] in ("CancelRequested", "Canceled")
     assert shell.json("stop", run["id"])["status"] == "Canceled"
+
+
+RESTARTED = """
+import os, time
+count = os.environ["AZUREML_RUN_RESTART_COUNT"]
+print("restarts", count, flush=True)
+if count == "0":
+    os.makedirs("outputs", exist_ok=True)
+    open("outputs/checkpoint", "w").write("from the first attempt")
+    print("ready", flush=True)
+    time.sleep(600)
+print(open("outputs/checkpoint").read())
+"""
+
+
+def test_a_preempted_run_starts_again_and_is_followed_through(shell: Shell) -> None:
+    """The follower shows both attempts, with nothing missing and nothing twice."""
+    run = shell.json("submit", shell.script(RESTARTED), "--restarts", "1")
+    follower = shell.start("logs", "-f", run["id"])
+    try:
+        assert follower.stdout is not None
+        assert [follower.stdout.readline() for _ in range(2)] == [b"restarts 0\n", b"ready\n"]
+        told = shell.call("preempt", run["id"]).stdout
+        assert "starts again" in told
+        rest, err = follower.communicate(timeout=120)
+        assert rest == b"restarts 1\nfrom the first attempt\n", err
+        assert follower.returncode == 0
+    finally:
+        follower.kill()
+        follower.communicate()
+        shell.call("stop", run["id"])
+    shown = shell.call("show", run["id"]).stdout
+    assert "2 of at most 2" in shown
+    assert shell.call("logs", run["id"], "--file", "user_logs/attempt_1/std_log.txt").stdout == "restarts 0\nready\n"
+    assert shell.refusal("preempt", run["id"], expect=errors.FAILED)["code"] == "run_not_under_way"
+
+
+def test_show_says_what_a_run_waits_for(shell: Shell) -> None:
+    cluster = f"cluster-{uuid.uuid4().hex[:8]}"
+    shell.call("compute", "create", cluster, "--max-nodes", "1")
+    script = shell.script("import time; time.sleep(600)")
+    holder, waiter = (shell.json("submit", script, "--compute", cluster) for _ in range(2))
+    try:
+        shown = shell.call("show", waiter["id"]).stdout
+        assert "waits" in shown
+        assert holder["id"] in shown
+        assert shell.refusal("compute", "rm", cluster, expect=errors.FAILED)["code"] == "compute_in_use"
+        error = shell.refusal("submit", script, "--compute", cluster, "--nodes", "2", expect=errors.FAILED)
+        assert error["code"] == "too_many_nodes"
+    finally:
+        for each in (waiter, holder):
+            shell.call("stop", each["id"])
+    shell.call("compute", "rm", cluster)
 
 
 def test_on_a_terminal_statuses_are_coloured_and_ids_whole(shell: Shell) -> None:

@@ -112,8 +112,10 @@ def test_a_folder_is_no_script(shell: Shell) -> None:
 
 
 def test_an_unknown_target_is_refused(shell: Shell) -> None:
-    error = shell.refusal("submit", shell.script("print(1)"), "--compute", "moon", expect=errors.FAILED)
+    error = shell.refusal("submit", shell.script("print(1)"), "--compute", "moon", expect=errors.NOT_FOUND)
+    assert error["code"] == "compute_not_found"
     assert "moon" in error["title"]
+    assert "local" in error["help"]
 
 
 @pytest.mark.parametrize(
