@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runyard.contracts.distribution import Distribution
+from runyard.contracts.plan import Plan
 
 if TYPE_CHECKING:
-    from tests.node.conftest import Gang
+    from tests.node.conftest import Gang, Server
 
 Prepare = Callable[..., "Gang"]
 Until = Callable[[Callable[[], object], str], None]
@@ -22,6 +23,7 @@ ALONE = "from runyard.node.gang import crew; crew.WITNESS = 'hidden'"
 """Said to a follower: its disk is another one than that of node 0."""
 
 TWO_BY_TWO = Distribution(nodes=2, processes=4)
+SLEEP = "import time\nprint('ready', flush=True)\ntime.sleep(600)\n"
 
 REPORT = """
 import json, os, sys
@@ -60,3 +62,89 @@ def test_every_rank_has_its_place_its_log_and_its_metrics(gang: Prepare, nodes: 
     assert (
         logs == {"system_logs/runner.log", "system_logs/runner_node_1.log"} if nodes > 1 else {"system_logs/runner.log"}
     )
+
+
+def test_nodes_with_disks_of_their_own_keep_their_outputs_apart(gang: Prepare) -> None:
+    made = gang({"train.py": REPORT}, TWO_BY_TWO)
+    said = made.finish(but={1: ALONE})
+    assert said["status"] == "Completed", said
+    kept = {name for name in made.run.files() if name.startswith(("outputs/", "logs/"))}
+    expected = {"rank_0", "rank_1", "node_1/rank_2", "node_1/rank_3"}
+    assert kept == {f"{folder}/{name}" for folder in ("outputs", "logs") for name in expected}
+
+
+def test_one_process_per_node_where_no_number_is_given(gang: Prepare) -> None:
+    made = gang({}, Distribution(nodes=2), command="echo node $NODE_RANK, rank ${RANK-unset}")
+    assert made.finish()["status"] == "Completed"
+    assert [made.std_log(rank) for rank in (0, 1)] == ["node 0, rank unset\n", "node 1, rank unset\n"]
+
+
+def test_nothing_starts_before_all_nodes_are_ready(gang: Prepare, shared_server: Server, until: Until) -> None:
+    run = shared_server.make_run(start=False)
+    made = gang({"train.py": "print('began')"}, Distribution(nodes=3), run=run)
+    made.nodes[0].start()
+    made.nodes[1].start()
+    until(lambda: run.get()["reason"] == "2 of 3 nodes are ready", "the progress to be told")
+    assert not made.log(0).exists()
+    assert not made.log(1).exists()
+    made.nodes[2].start()
+    assert made.wait()["status"] == "Completed"
+    assert [made.std_log(rank) for rank in range(3)] == ["began\n"] * 3
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_a_stop_asked_for_on_any_node_stops_them_all(gang: Prepare, asked: int) -> None:
+    made = gang({"train.py": SLEEP}, TWO_BY_TWO)
+    made.start()
+    for rank in range(4):
+        made.says(rank, "ready")
+    runner = made.nodes[asked].runner
+    assert runner is not None
+    runner.send_signal(signal.SIGTERM)
+    error = made.wait()["error"]
+    assert error["code"] == "Canceled"
+    assert "its 4 processes on 2 nodes were ended because the run was cancelled" in error["message"]
+
+
+def test_a_stop_before_all_are_there(gang: Prepare, until: Until) -> None:
+    made = gang({"train.py": SLEEP}, TWO_BY_TWO)
+    runner = made.nodes[0].start()
+    until(lambda: (made.nodes[0].folder / "work" / "train.py").exists(), "the leader to prepare")
+    runner.send_signal(signal.SIGTERM)
+    error = made.nodes[0].wait()["error"]
+    assert error["code"] == "Canceled"
+    assert not made.nodes[1].folder.exists()
+
+
+def test_a_time_limit_holds_for_all_nodes(gang: Prepare) -> None:
+    error = gang({"train.py": SLEEP}, TWO_BY_TWO, max_run_duration_seconds=1).finish()["error"]
+    assert error["code"] == "MaxRunDurationExceeded"
+
+
+def test_parameter_servers_are_ended_when_the_workers_are_done(gang: Prepare) -> None:
+    script = """
+import json, os, time
+task = json.loads(os.environ["TF_CONFIG"])["task"]
+print(task["type"], task["index"], flush=True)
+if task["type"] == "ps":
+    time.sleep(600)
+"""
+    made = gang({"train.py": script}, Distribution("tensorflow", nodes=2, workers=2, parameter_servers=2))
+    said = made.finish()
+    assert said["status"] == "Completed", said
+    assert [made.std_log(rank) for rank in range(4)] == ["chief 0\n", "worker 0\n", "ps 0\n", "ps 1\n"]
+
+
+def test_a_script_that_is_not_there(gang: Prepare) -> None:
+    error = gang({"other.py": ""}, TWO_BY_TWO).finish()["error"]
+    assert error["code"] == "ScriptNotFound"
+
+
+def test_a_node_that_cannot_start_its_processes_is_named(gang: Prepare) -> None:
+    made = gang({"train.py": SLEEP}, TWO_BY_TWO)
+    folder = made.nodes[1].folder
+    plan = Plan.load(folder)
+    replace(plan, launch=replace(plan.launch, interpreter="/no/such/python")).save(folder)
+    error = made.finish()["error"]
+    assert error["code"] == "InterpreterNotFound"
+    assert error["message"].startswith("On node 1 (")

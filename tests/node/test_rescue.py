@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 from runyard.node import processes
 from runyard.node.rescue import end_of
 from runyard.node.state import RUNNING, Launched, State
+from runyard.sdk.processes import started
 
 if TYPE_CHECKING:
     from tests.node.conftest import Node, Server
@@ -98,6 +100,16 @@ def test_a_runner_that_died_before_it_did_anything(node: Prepare) -> None:
     said = made.finish("--rescue")
     assert said["error"]["code"] == "NodeRunnerLost"
     assert "had not been started" in said["error"]["message"]
+
+
+def test_processes_of_another_machine_are_left_alone(node: Prepare) -> None:
+    made = node({"train.py": ""})
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as stranger:
+        same_id = Launched(stranger.pid, started(stranger.pid))
+        State(RUNNING, same_id, "cookie", [same_id], machine="elsewhere").save(made.folder)
+        assert made.finish("--rescue")["error"]["code"] == "NodeRunnerLost"
+        assert stranger.poll() is None
+        stranger.kill()
 
 
 def test_a_rescuer_that_dies_is_followed_by_another(node: Prepare, own_server: Server) -> None:

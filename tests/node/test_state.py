@@ -7,7 +7,7 @@ from runyard.node.state import RUNNING, Launched, State
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
-    said = State(RUNNING, Launched(1, "5"), "cookie", [Launched(2, None)], "cancelled", {"fact": "ended"})
+    said = State(RUNNING, Launched(1, "5"), "cookie", [Launched(2, None)], "cancelled", {"fact": "ended"}, "here", True)
     said.save(tmp_path)
     assert state.load(tmp_path) == said
     assert (tmp_path / "state.json").stat().st_mode & 0o077 == 0
@@ -17,6 +17,10 @@ def test_no_state_and_a_damaged_one(tmp_path: Path) -> None:
     assert state.load(tmp_path) is None
     (tmp_path / "state.json").write_text('{"phase": "runn')
     assert state.load(tmp_path) is None
+
+
+def test_a_machine_is_always_told_the_same() -> None:
+    assert state.machine() == state.machine() != ""
 
 
 def test_a_disk_that_takes_nothing_does_not_end_the_run(tmp_path: Path) -> None:

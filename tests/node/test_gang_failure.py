@@ -1,0 +1,170 @@
+"""What becomes of a run when a rank, a node or node 0 itself dies: everything ends, and the error names the first."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runyard.contracts.distribution import Distribution
+from runyard.contracts.plan import Plan
+
+if TYPE_CHECKING:
+    from tests.node.conftest import Gang, Node
+
+Prepare = Callable[..., "Gang"]
+Until = Callable[[Callable[[], object], str], None]
+
+TWO_BY_TWO = Distribution(nodes=2, processes=4)
+HOST = os.uname().nodename
+
+SLEEP = """
+import os, time
+rank = int(os.environ['RANK'])
+print('ready', rank, flush=True)
+with open(f'outputs/rank_{rank}', 'w') as f: f.write('half')
+"""
+WAIT = SLEEP + "time.sleep(600)\n"
+QUICKLY = (
+    "from runyard.node.gang import link; link.SILENCE = 6.0; from runyard.node import rescue; rescue.ALIVE_FOR = 2.0"
+)
+
+
+def started(gang: Prepare, *, but: dict[int, str] | None = None) -> Gang:
+    """A run whose four ranks are all at work."""
+    made = gang({"train.py": WAIT}, TWO_BY_TWO)
+    made.start(but)
+    for rank in range(4):
+        made.says(rank, "ready")
+    return made
+
+
+def runner(node: Node) -> Any:
+    assert node.runner is not None
+    return node.runner
+
+
+def test_the_rank_that_failed_is_named_with_its_exception(gang: Prepare) -> None:
+    script = SLEEP + "if rank == 3: raise ValueError('no such column')\ntime.sleep(600)\n"
+    made = gang({"train.py": script}, TWO_BY_TWO)
+    said = made.finish()
+    assert said["status"] == "Failed"
+    error = said["error"]
+    assert error["message"] == f"Rank 3 on node 1 ({HOST}) failed with exit code 1: ValueError: no such column"
+    assert (error["rank"], error["node"], error["code"]) == (3, 1, "UserError")
+    assert error["exception"]["frames"][0]["file"] == "train.py"
+    assert "no such column" in made.std_log(3)
+    assert made.std_log(0) == "ready 0\n"
+
+
+def test_a_rank_that_was_killed_is_named_with_its_signal_and_last_lines(gang: Prepare) -> None:
+    script = SLEEP + "if rank == 1: os.kill(os.getpid(), 9)\ntime.sleep(600)\n"
+    error = gang({"train.py": script}, TWO_BY_TWO).finish()["error"]
+    assert error["message"].startswith(f"Rank 1 on node 0 ({HOST}) was killed by SIGKILL (signal 9).")
+    assert "ready 1" in error["message"]
+    assert error["exit"]["signal"] == 9
+
+
+def test_the_first_to_fail_counts_even_when_others_fail_because_of_it(gang: Prepare) -> None:
+    script = """
+import os, sys, time
+rank = int(os.environ['RANK'])
+place = os.path.join('outputs', 'failed')
+if rank == 2:
+    open(place, 'w').close()
+    sys.exit(7)
+while not os.path.exists(place): time.sleep(0.01)
+time.sleep(0.5)
+sys.exit(9)
+"""
+    error = gang({"train.py": script}, TWO_BY_TWO).finish()["error"]
+    assert (error["rank"], error["exit"]["code"]) == (2, 7)
+
+
+def test_a_node_whose_runner_is_killed_is_lost_and_its_logs_are_not(gang: Prepare) -> None:
+    made = started(gang)
+    runner(made.nodes[1]).kill()
+    runner(made.nodes[1]).wait()
+    error = made.nodes[0].wait()["error"]
+    assert error["code"] == "NodeLost"
+    assert error["message"].startswith(f"Node 1 ({HOST}) was lost: the connection to it ")
+    assert error["node"] == 1
+    assert error["help"]
+    assert [made.std_log(rank) for rank in range(4)] == [f"ready {rank}\n" for rank in range(4)]
+    assert not made.nodes[1].folder.exists()
+    assert made.nodes[1].processes() == []
+    assert "runner_node_1.log" in str(made.run.files())
+
+
+def test_a_node_that_says_nothing_any_more_is_lost(gang: Prepare) -> None:
+    made = started(gang, but={0: QUICKLY})
+    runner(made.nodes[1]).send_signal(signal.SIGSTOP)
+    error = made.nodes[0].wait()["error"]
+    assert error["code"] == "NodeLost"
+    assert error["message"] == f"Node 1 ({HOST}) was lost: nothing was heard from it for 6 s."
+    assert made.std_log(2) == "ready 2\n"
+    assert runner(made.nodes[1]).wait(60) == -signal.SIGKILL
+    assert made.nodes[1].processes() == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_followers_without_a_leader_end_deliver_and_go(gang: Prepare, how: signal.Signals) -> None:
+    made = started(gang, but={1: QUICKLY})
+    runner(made.nodes[0]).send_signal(how)
+    assert runner(made.nodes[1]).wait(60) == 0
+    assert not made.nodes[1].folder.exists()
+    assert made.std_log(2) == "ready 2\n"
+    assert made.run.get()["status"] == "Running"
+    runner(made.nodes[0]).kill()
+    runner(made.nodes[0]).wait()
+    error = made.nodes[0].finish("--rescue")["error"]
+    assert error["code"] == "NodeRunnerLost"
+    assert made.std_log(0) == "ready 0\n"
+    assert {f"outputs/rank_{rank}" for rank in range(4)} < set(made.run.files())
+
+
+def test_a_rescue_of_node_0_delivers_for_all_nodes(gang: Prepare) -> None:
+    made = started(gang)
+    for node in made.nodes:
+        runner(node).send_signal(signal.SIGSTOP)
+    for node in made.nodes:
+        runner(node).kill()
+        runner(node).wait()
+    made.nodes[0].finish("--rescue")
+    assert [made.std_log(rank) for rank in range(4)] == [f"ready {rank}\n" for rank in range(4)]
+    assert not made.nodes[1].folder.exists()
+
+
+def test_a_rescue_of_one_node_does_not_report_the_end(gang: Prepare) -> None:
+    made = started(gang)
+    for node in made.nodes:
+        runner(node).send_signal(signal.SIGSTOP)
+    runner(made.nodes[1]).kill()
+    runner(made.nodes[1]).wait()
+    assert made.nodes[1].finish("--rescue")["status"] == "Running"
+    assert made.std_log(3) == "ready 3\n"
+
+
+def test_nodes_that_never_come_are_named(gang: Prepare) -> None:
+    made = gang({"train.py": WAIT}, Distribution(nodes=4))
+    but = "from runyard.node.gang import leader; leader.HERE_WITHIN = 2.0"
+    made.nodes[0].start(but=but)
+    error = made.nodes[0].wait()["error"]
+    assert error["code"] == "GangIncomplete"
+    assert error["message"] == "3 of 4 nodes did not report to node 0 within 2 s: nodes 1, 2, 3."
+    assert error["help"]
+
+
+def test_who_does_not_know_the_secret_is_not_let_in(gang: Prepare) -> None:
+    made = gang({"train.py": WAIT}, Distribution(nodes=2))
+    folder = made.nodes[1].folder
+    replace(Plan.load(folder), link="another").save(folder)
+    made.nodes[1].start(but="from runyard.node.gang import publish; publish.FIND_WITHIN = 600.0")
+    made.nodes[0].start(but="from runyard.node.gang import leader; leader.HERE_WITHIN = 5.0; " + QUICKLY)
+    assert made.nodes[0].wait()["error"]["code"] == "GangIncomplete"
+    assert "does not know the secret of the run" in made.run.read("system_logs/runner.log").decode()
+    runner(made.nodes[1]).wait(60)
