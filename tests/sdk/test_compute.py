@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import socket
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +251,36 @@ def test_a_gang_shows_the_log_of_its_first_process(
     }
 
 
+def test_a_run_that_starts_again_is_shown_from_its_beginning(
+    workspace: Workspace, experiment: Experiment, name: str, tmp_path: Path
+) -> None:
+    script = (
+        "import os, time\n"
+        "again = os.environ['AZUREML_RUN_RESTART_COUNT'] != '0'\n"
+        "print('the second time, which says more than the first' if again else 'the first time', flush=True)\n"
+        "time.sleep(0 if again else 600)\n"
+    )
+    (tmp_path / "train.py").write_text(script)
+    made = cluster(workspace, name, vm_priority="lowpriority")
+    run = experiment.submit(ScriptRunConfig(str(tmp_path), "train.py", compute_target=made))
+    screen = io.StringIO()
+
+    def take_its_node_away() -> None:
+        wait_for(lambda: "the first time\n" in screen.getvalue())
+        workspace.service.post(f"/api/runs/{run.id}/preempt")
+
+    taking = threading.Thread(target=take_its_node_away)
+    taking.start()
+    try:
+        with contextlib.redirect_stdout(screen):
+            assert run.wait_for_completion(show_output=True)["status"] == "Completed"
+    finally:
+        taking.join()
+    after = screen.getvalue().partition("the first time\n")[2]
+    assert "Queued: " in after
+    assert "the second time, which says more than the first\n" in after.partition("Queued: ")[2]
+
+
 def test_an_instance_takes_runs_while_it_is_started(
     workspace: Workspace, experiment: Experiment, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -287,7 +319,7 @@ def test_instances_that_make_no_sense(settings: dict[str, Any], words: str) -> N
 
 def test_a_ray_cluster_that_nobody_answers_for(workspace: Workspace, name: str) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
-    with closing(socket.socket()) as taken:  # bound and not listening: nobody else can answer there either
+    with contextlib.closing(socket.socket()) as taken:  # bound and not listening: nobody else can answer there either
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ComputeTargetException, match=address):
