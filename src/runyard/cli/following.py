@@ -13,7 +13,7 @@ from runyard.contracts import states
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
-    from runyard.sdk.documents import StateDocument
+    from runyard.sdk.documents import RunDocument, StateDocument
 
 Sink = Callable[[bytes, int], None]
 """Takes the next bytes of a log, and the offset at which they begin."""
@@ -53,6 +53,20 @@ class Tail:
         for chunk in self._server.read(self._run_id, name, self.offset):
             self._sink(chunk, self.offset)
             self.offset += len(chunk)
+
+
+class Attempts:
+    """Notices when a run that is followed has been started again."""
+
+    def __init__(self, server: Api, run: RunDocument) -> None:
+        self._server, self._run_id = server, run["id"]
+        self._last = run.get("attempt", 1)
+
+    def over(self) -> int | None:
+        """The attempt that is over, when another one has taken its place since this was last asked."""
+        now = self._server.run(self._run_id).get("attempt", 1)
+        over, self._last = self._last, now
+        return over if now > over else None
 
 
 def former(name: str, attempt: int) -> str:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, rank_logs, screen
-from runyard.cli.following import Sink, Tail, interruptible, json_sink, tell, write
+from runyard.cli.following import Attempts, Sink, Tail, interruptible, json_sink, tell, write
 from runyard.cli.options import JsonOption, RunArgument
-from runyard.contracts import states
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -78,14 +77,16 @@ def _print(server: Api, run: RunDocument, file: str | None, as_json: bool) -> No
 def follow_run(server: Api, run_id: str, file: str | None, as_json: bool) -> RunDocument:
     """Print the log of a run as it comes and return the run when it has ended."""
     with interruptible(run_id):
+        run = server.run(run_id)
         if file is None and not as_json:
-            rank_logs.tell_of_others(server.run(run_id))
-        return _follow(server, run_id, file, json_sink() if as_json else write, as_json)
+            rank_logs.tell_of_others(run)
+        return _follow(server, run, file, json_sink() if as_json else write, as_json)
 
 
-def _follow(server: Api, run_id: str, file: str | None, sink: Sink, as_json: bool) -> RunDocument:
+def _follow(server: Api, run: RunDocument, file: str | None, sink: Sink, as_json: bool) -> RunDocument:
     from runyard.sdk.run_watching import BUILD_LOG
 
+    run_id, attempts = run["id"], Attempts(server, run)
     shown = None if file is None else Tail(server, run_id, file, sink)
     seen = ""
 
@@ -97,13 +98,19 @@ def _follow(server: Api, run_id: str, file: str | None, sink: Sink, as_json: boo
                 shown.advance()
             shown = Tail(server, run_id, name, sink)
 
+    def look_for_restart() -> None:
+        """Another attempt writes its logs from their beginning."""
+        nonlocal shown
+        over = attempts.over()
+        if over is not None and shown is not None:
+            shown.begin_anew(over)
+            shown = shown if file is not None else None
+
     for kind, value in server.events(run_id):
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
             tell(value, as_json)
-            if value["status"] == states.QUEUED and shown is not None and shown.offset:
-                shown.begin_anew(server.run(run_id)["attempt"] - 1)
-                shown = shown if file is not None else None
+            look_for_restart()
         elif kind == "file":
             is_new = shown is None or (shown.name == BUILD_LOG and value["name"] != BUILD_LOG)
             if file is None and is_new:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from runyard.cli import errors, screen
-from runyard.cli.following import Prefixed, Sink, Tail, interruptible, json_sink, tell
+from runyard.cli.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, tell
 from runyard.cli.summary import distribution
-from runyard.contracts import states
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -74,7 +73,7 @@ def show(server: Api, run: RunDocument, names: list[str], follow: bool, as_json:
     there = [name for name in names if name in run.get("logs", [])]
     if follow:
         with interruptible(run["id"]):
-            _follow(server, run["id"], names, as_json)
+            _follow(server, run, names, as_json)
     elif as_json:
         screen.document(
             {"run": run["id"], "ranks": [_document(server, run, names.index(name), name) for name in there]}
@@ -96,7 +95,8 @@ def _prefixed(names: list[str], name: str) -> Prefixed:
     return Prefixed(names.index(name), len(str(len(names) - 1)))
 
 
-def _follow(server: Api, run_id: str, names: list[str], as_json: bool) -> None:
+def _follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> None:
+    run_id, attempts = run["id"], Attempts(server, run)
     tails: dict[str, Tail] = {}
     lines: list[Prefixed] = []
     seen = ""
@@ -117,10 +117,10 @@ def _follow(server: Api, run_id: str, names: list[str], as_json: bool) -> None:
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
             tell(value, as_json)
-            if value["status"] == states.QUEUED and tails:
-                attempt = server.run(run_id)["attempt"] - 1
+            over = attempts.over()
+            if over is not None:
                 for each in tails.values():
-                    each.begin_anew(attempt)
+                    each.begin_anew(over)
         elif kind == "file" and value["name"] in known and value["size"] != tail(value["name"]).offset:
             tail(value["name"]).advance()
     for name in sorted(known.intersection(server.run(run_id).get("logs", [])), key=names.index):

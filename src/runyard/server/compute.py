@@ -5,6 +5,8 @@ A run's token reads the targets of the run's own workspace. All else is the user
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
 
@@ -89,7 +91,9 @@ def remove(workspace: str, name: str, yard: Here) -> Response:
 def nodes(workspace: str, name: str, caller: AnyCaller, yard: Here) -> Response:
     _may_read(yard, caller, workspace)
     target = _target(yard, workspace, name)
-    return answer({"nodes": [asdict(node) for node in yard.scheduler.nodes(workspace, target)]})
+    with _in_words_of(target, ""):
+        found = yard.scheduler.nodes(workspace, target)
+    return answer({"nodes": [asdict(node) for node in found]})
 
 
 def _document(yard: Yard, workspace: str, target: Target) -> Json:
@@ -117,14 +121,19 @@ def _may_read(yard: Yard, caller: Caller, workspace: str) -> None:
 
 def _ask_engine(yard: Yard, target: Target) -> None:
     """Refuse a target on which nothing could run."""
-    try:
+    with _in_words_of(target, "Nothing was changed."):
         yard.scheduler.check(target)
+
+
+@contextmanager
+def _in_words_of(target: Target, help: str) -> Iterator[None]:
+    """What the engine of a target says against it, as a refusal."""
+    try:
+        yield
     except EngineAway as error:
-        raise Problem(
-            "engine_away", str(error), f"Nothing was changed. Try again when {target.engine} answers."
-        ) from None
+        raise Problem("engine_away", str(error), f"{help} Try again when {target.engine} answers.".strip()) from None
     except EngineError as error:
-        raise Problem("engine_refused", str(error), "Nothing was changed.") from None
+        raise Problem("engine_refused", str(error), help) from None
 
 
 def _refuse_if_used(yard: Yard, workspace: str, name: str, how: str) -> None:
