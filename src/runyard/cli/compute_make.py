@@ -93,6 +93,15 @@ def attach(
         str | None,
         typer.Option("--token-file", metavar="PATH", help="Ray: the file with its token.", show_default=False),
     ] = None,
+    autoscaling: Annotated[
+        bool, typer.Option("--autoscaling", help="Ray: the cluster gets more nodes when they are asked for.")
+    ] = False,
+    ray_python: Annotated[
+        str | None,
+        typer.Option(
+            "--ray-python", help="Ray: the Python beside the server that has Ray. Default: its own.", show_default=False
+        ),
+    ] = None,
     resource: ResourceOption = None,
     partition: Annotated[
         str | None, typer.Option("--partition", help="Slurm: the partition.", show_default=False)
@@ -137,6 +146,8 @@ def attach(
         "address": address,
         "namespace": namespace,
         "token_file": _path(token_file),
+        "autoscaling": autoscaling or None,
+        "ray_python": ray_python,
         "resources": _amounts(resource),
         "partition": partition,
         "account": account,

@@ -42,6 +42,8 @@ def engines(server: Api | None, here: bool) -> Iterator[Check]:
 
 
 def ray(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
+    """Ray's package, unless targets name a Python of their own that has it."""
+    targets = [target for target in targets if not target["options"].get("ray_python")]
     if importlib.util.find_spec("ray") is not None:
         yield Check("engine ray", OK, f"version {importlib.metadata.version('ray')}")
     elif targets:
@@ -49,7 +51,8 @@ def ray(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
             "engine ray",
             WARN,
             f"not installed, but {_named(targets)} needs it",
-            "Install it beside the server: pip install 'runyard[ray]'; then `runyard down` and `runyard up`.",
+            "Install it beside the server (pip install 'runyard[ray]'), then `runyard down` and `runyard up`. Or attach "
+            "it with `--ray-python`.",
         )
 
 

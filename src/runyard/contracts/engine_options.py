@@ -32,6 +32,8 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option("address", TEXT, "where the cluster's head listens: host:port", required=True),
         Option("namespace", TEXT, "the namespace for what Runyard makes in the cluster"),
         Option("resources", NUMBERS, "custom resources that each node of a run asks for"),
+        Option("autoscaling", SWITCH, "whether the cluster gets more nodes when they are asked for"),
+        Option("ray_python", TEXT, "the Python beside the server that has Ray; the server's own without it"),
         Option("token_file", PATH, "the file with the cluster's token, where it asks for one"),
         _PYTHON,
     ),
