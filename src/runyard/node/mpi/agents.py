@@ -21,10 +21,10 @@ from typing import Callable, List, Mapping, Protocol
 from runyard.node.log import say
 from runyard.node.mpi.find import Mpi
 from runyard.node.mpi.ranks import PREFIX, SHELL
+from runyard.node.mpi.settings import HOST, IDENTITY
 from runyard.node.problem import RunProblem
 
 _LOOK_EVERY = 1.0
-_HOST = "runyard-"
 _SAFE = re.compile(r"[\w./@+-]+", re.ASCII)  # Open MPI takes an agent's path apart at spaces and colons
 
 _AGENT = """#!/bin/sh
@@ -56,16 +56,6 @@ Spawn = Callable[[int, List[str], Mapping[str, str]], Spawned]
 called in a thread of its own for each node."""
 
 
-def host_of(node: int) -> str:
-    """What mpirun knows a node by. The name need not lead anywhere: only the agent is given it."""
-    return f"{_HOST}{node}"
-
-
-def agent_of(folder: Path) -> str:
-    """The path of the agent that `Agents` has put into a run's folder."""
-    return os.path.realpath(folder / "mpi" / "agent")
-
-
 class Agents:
     """On node 0, for as long as mpirun runs: starts on the other nodes what mpirun's agents ask for.
 
@@ -84,7 +74,7 @@ class Agents:
     def __enter__(self) -> Agents:
         self._place = _make_place(self._folder)
         agent = self._place / "agent"
-        agent.write_text(_AGENT % {"host": _HOST, "place": shlex.quote(str(self._place))}, "utf-8")
+        agent.write_text(_AGENT % {"host": HOST, "place": shlex.quote(str(self._place))}, "utf-8")
         agent.chmod(0o700)
         self._requests = os.open(self._place / "requests", os.O_RDWR)  # both ends: it never reads as ended
         self._woken, self._wake = os.pipe()
@@ -133,7 +123,7 @@ class Agents:
 
     def _run(self, node: int, text: str) -> int:
         # What lies below the folder of node 0's MPI lies below that of the node's own there.
-        text = text.replace(f"{self._prefix}/", f"${PREFIX}/")
+        text = text.replace(f"{self._prefix}/", f"${PREFIX}/").replace(' ess "env"', f' ess "${{{IDENTITY}:-env}}"')
         try:
             spawned = self._spawn(node, [SHELL, "-c", text], {})
         except (RunProblem, OSError) as problem:
@@ -142,7 +132,7 @@ class Agents:
         while not self._closed.is_set():
             code = spawned.wait(_LOOK_EVERY)
             if code is not None:
-                return code
+                return code if code >= 0 else 128 - code
         spawned.stop()
         return 1
 

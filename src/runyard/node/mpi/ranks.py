@@ -16,16 +16,15 @@ from runyard.contracts.plan import Plan
 from runyard.node import frameworks, gpus
 from runyard.node.meeting import Meeting
 from runyard.node.mpi.find import OPENMPI, Mpi
+from runyard.node.mpi.settings import IDENTITY, NAMED, settings
 
 SHELL = "/bin/sh"
 PREFIX = "RUNYARD_MPI_PREFIX"  # where MPI is installed on a node
 
-_FOLDER, _WORK, _PROGRAM, _GPUS = (
-    "RUNYARD_NODE_FOLDER",
-    "RUNYARD_WORK_FOLDER",
-    "RUNYARD_PROGRAM",
-    "RUNYARD_GPUS",
-)
+PROGRAM = [SHELL, "-c", 'eval "$RUNYARD_RANK"']
+"""What mpirun starts as each rank. The rest is said on the node, where paths may be others than on node 0."""
+
+_RANK, _FOLDER, _WORK, _GPUS = "RUNYARD_RANK", "RUNYARD_NODE_FOLDER", "RUNYARD_WORK_FOLDER", "RUNYARD_GPUS"
 _REFERENCE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _EXIT = re.compile(r"rank_(\d+)\.exit")
 
@@ -44,14 +43,14 @@ def node_environment(
 ) -> dict[str, str]:
     """The variables of what MPI starts on one node: mpirun itself on node 0, its daemon on another. To be asked on
     that node, with the variables of its processes (PWD is their working folder), its run folder, and the program
-    that is the run's there."""
+    that is the run's there, without the script's arguments."""
     path = os.pathsep.join((mpi.folder, variables.get("PATH", os.defpath)))
     told = {
         **variables,
         **frameworks.node_variables(plan, node, meeting, variables),
         _FOLDER: str(folder),
         _WORK: variables.get("PWD") or str(folder / "work"),
-        _PROGRAM: argv[0],
+        _RANK: _text(plan, mpi, argv),
         PREFIX: mpi.prefix,
         "PATH": path,
         "HOME": variables.get("HOME") or os.path.expanduser("~"),
@@ -59,21 +58,14 @@ def node_environment(
     if mpi.prefix not in ("/usr", "/usr/local") and "LD_LIBRARY_PATH" not in plan.launch.environment_variables:
         libraries = os.path.join(mpi.prefix, "lib")
         told["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, (libraries, variables.get("LD_LIBRARY_PATH"))))
+    told.update(settings(mpi, node, meeting, agent_of(folder), variables))
     told.update(_shares(plan, variables))
     return told
 
 
-def program(plan: Plan, mpi: Mpi, argv: Sequence[str]) -> list[str]:
-    """What mpirun starts as each rank: `argv` with the script's arguments, in the shell around it."""
-    words, given = ['"$runyard_program"'], []
-    for argument in [*argv[1:], *(plan.launch.arguments if plan.launch.command is None else [])]:
-        if _REFERENCE.search(argument):
-            words.append(_quoted(argument))
-        else:
-            given.append(argument)
-            words.append(f'"${{{len(given)}}}"')
-    text = "\n".join((*_place(plan, mpi), f"set -- {' '.join(words)}")) + _RUN
-    return [SHELL, "-c", text, "rank", *given]
+def agent_of(folder: Path) -> str:
+    """The path of the agent that `runyard.node.mpi.agents` puts into the run's folder on node 0."""
+    return os.path.realpath(folder / "mpi" / "agent")
 
 
 def exits(folder: Path) -> dict[int, int]:
@@ -85,6 +77,12 @@ def exits(folder: Path) -> dict[int, int]:
         if match is not None and code:  # else it is being written
             found.append((file.stat().st_mtime_ns, int(match[1]), int(code)))
     return {rank: code for _, rank, code in sorted(found)}
+
+
+def _text(plan: Plan, mpi: Mpi, argv: Sequence[str]) -> str:
+    arguments = plan.launch.arguments if plan.launch.command is None else []
+    words = [*map(shlex.quote, argv), *map(_quoted, arguments)]
+    return "\n".join((*_place(plan, mpi), f"set -- {' '.join(words)}")) + _RUN
 
 
 def _place(plan: Plan, mpi: Mpi) -> list[str]:
@@ -109,9 +107,10 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
     exported = [f"{name}={value}" for name, value in told.items() if name not in theirs]
     return [
         f"runyard_rank=${rank} runyard_local=${local}",
-        f"runyard_streams=${_FOLDER}/streams runyard_program=${_PROGRAM} runyard_gpus=${_GPUS}",
+        f"runyard_streams=${_FOLDER}/streams runyard_gpus=${_GPUS}",
         f'cd "${_WORK}" || exit 1',
-        f"unset {_FOLDER} {_WORK} {_PROGRAM} {_GPUS} {PREFIX}",
+        f"unset {_RANK} {_FOLDER} {_WORK} {_GPUS} {PREFIX}",
+        f'[ -z "${IDENTITY}" ] || unset {IDENTITY} {" ".join(NAMED)}',
         f"export {' '.join(exported)}",
         'runyard_share() { shift "$runyard_local"; export CUDA_VISIBLE_DEVICES="$1"; }',
         '[ -z "$runyard_gpus" ] || runyard_share $runyard_gpus',
@@ -119,19 +118,14 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
 
 
 def _quoted(argument: str) -> str:
-    """As a word of the shell, with the values of variables in place. One that is not set stays as it is.
-
-    >>> _quoted("--rank=$RANK")
-    '--rank="${RANK-\\\\$RANK}"'
-    """
+    """As a word of the shell, with the values of variables in place. One that is not set stays as it is."""
     parts, end = [], 0
     for match in _REFERENCE.finditer(argument):
-        parts.append(argument[end : match.start()])
         name = match[1] or match[2]
-        parts.append(f'"${{{name}-\\{match[0]}}}"' if match[1] else f'"${{{name}-\\${{{name}\\}}}}"')
+        as_it_is = f"\\${name}" if match[1] else f"\\${{{name}\\}}"
+        parts += [shlex.quote(argument[end : match.start()]), f'"${{{name}-{as_it_is}}}"']
         end = match.end()
-    parts.append(argument[end:])
-    return "".join(part if place % 2 else (shlex.quote(part) if part else "") for place, part in enumerate(parts))
+    return "".join((*parts, shlex.quote(argument[end:])))
 
 
 def _shares(plan: Plan, variables: Mapping[str, str]) -> dict[str, str]:

