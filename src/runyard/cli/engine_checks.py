@@ -51,8 +51,8 @@ def ray(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
             "engine ray",
             WARN,
             f"not installed, but {_named(targets)} needs it",
-            "Install it beside the server (pip install 'runyard[ray]'), then `runyard down` and `runyard up`; or name a "
-            "Python that has it when you attach the cluster (`--ray-python`).",
+            "Install it beside the server (pip install 'runyard[ray]'), then `runyard down` and `runyard up`; or name "
+            "a Python that has it when you attach the cluster (`--ray-python`).",
         )
 
 
