@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,21 @@ def test_an_interpreter_is_looked_for_on_the_path_of_the_run(tmp_path: Path) -> 
     (tmp_path / "bin" / "python3").symlink_to(sys.executable)
     variables = {"PATH": f"/nowhere:{tmp_path / 'bin'}"}
     assert program(Launch(script="train.py"), tmp_path, variables)[0] == str(tmp_path / "bin" / "python3")
+
+
+def test_a_node_of_a_cluster_that_lacks_the_python_of_the_submitter(tmp_path: Path) -> None:
+    (tmp_path / "train.py").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(sys.executable)
+    variables = {"PATH": str(tmp_path / "bin")}
+    far = Launch(script="train.py", interpreter="/laptop/bin/python", environment={"user_managed": True})
+    assert program(far, tmp_path, variables)[0] == str(tmp_path / "bin" / "python3")
+    for chosen in (
+        replace(far, environment={"user_managed": True, "interpreter": "/laptop/bin/python"}),
+        replace(far, shell={"PATH": "/laptop/bin"}),
+    ):
+        with pytest.raises(RunProblem, match="/laptop/bin/python"):
+            program(chosen, tmp_path, variables)
 
 
 @pytest.mark.parametrize("interpreter", ["no-such-python", "/no/such/python", "~/no/such/python"])

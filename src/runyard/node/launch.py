@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
 from runyard.contracts.plan import Launch, Plan
+from runyard.node.log import say
 from runyard.node.problem import RunProblem
 from runyard.node.variables import expand
 from runyard.sdk.processes import end_with_parent
@@ -34,7 +35,7 @@ def program(launch: Launch, work: Path, variables: Mapping[str, str], built: Bui
         return [shell, launch.script, *arguments]
     if path.suffix != ".py" and path.is_file() and os.access(path, os.X_OK) and _has_interpreter_line(path):
         return [str(path), *arguments]
-    python = built.interpreter if built is not None else _interpreter(launch.interpreter, work, variables)
+    python = built.interpreter if built is not None else _interpreter(_named(launch), work, variables)
     return [python, launch.script, *arguments]
 
 
@@ -79,6 +80,16 @@ def start(argv: list[str], work: Path, variables: Mapping[str, str], log: Path) 
 
 def _shell() -> str:
     return next((shell for shell in _SHELLS if os.access(shell, os.X_OK)), "/bin/sh")
+
+
+def _named(launch: Launch) -> str:
+    """The interpreter to look for. A node of a cluster may lack the submitter's: where nobody has chosen it, and the
+    run is not beside its submitter (whose shell would have come along), the node's own Python does."""
+    chosen = not launch.environment or launch.environment.get("interpreter") or launch.shell
+    if chosen or os.sep not in launch.interpreter or os.access(launch.interpreter, os.X_OK):
+        return launch.interpreter
+    say(f"{launch.interpreter} is not on this node; its own Python runs the script")
+    return "python"
 
 
 def _interpreter(name: str, work: Path, variables: Mapping[str, str]) -> str:
