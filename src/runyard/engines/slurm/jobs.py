@@ -18,14 +18,14 @@ _FIELDS = ("JobID", "State", "exit_code", "RestartCnt", "NodeList", "Name", "Rea
 _ENDS = {
     "COMPLETED": "",
     "FAILED": "",
-    "CANCELLED": "the job was cancelled",
-    "TIMEOUT": "the job had reached its time limit; set max_run_duration_seconds, or use a partition that allows more",
-    "DEADLINE": "the job could not end before its deadline",
-    "OUT_OF_MEMORY": "the job used more memory than it had asked for; use a vm_size with more",
-    "NODE_FAIL": "a node of the job failed",
-    "BOOT_FAIL": "a node of the job could not be started",
-    "PREEMPTED": "the job was preempted: its nodes went to another one",
-    "REVOKED": "the job was given to another cluster",
+    "CANCELLED": "cancelled",
+    "TIMEOUT": "ended at its time limit",
+    "DEADLINE": "ended at its deadline",
+    "OUT_OF_MEMORY": "out of memory: it used more than its vm_size has",
+    "NODE_FAIL": "a node failed",
+    "BOOT_FAIL": "a node could not be started",
+    "PREEMPTED": "preempted",
+    "REVOKED": "given to another cluster",
 }
 _TAKEN = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED")
 _REQUEUED = ("REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT")
@@ -69,6 +69,11 @@ class Job:
         return self.state == PENDING
 
     @property
+    def looked_at(self) -> bool:
+        """Whether Slurm has found a reason to let it wait: most jobs start before it has."""
+        return self.reason not in ("", "None")
+
+    @property
     def preparing(self) -> bool:
         """Whether it has its nodes, but nothing runs on them yet."""
         return self.state == "CONFIGURING"
@@ -109,18 +114,18 @@ class Job:
             words = "needs nodes that are down, drained or reserved"
         else:
             words = "waits"
-        said = f" ({self.reason})" if self.reason not in ("", "None") else ""
+        said = f" ({self.reason})" if self.looked_at else ""
         return f"Slurm: job {self.id} {words}{said}"
 
     def how_it_ended(self, python: str) -> str:
         """How a job that is over has ended.
 
         >>> Job("7", "FAILED", status=768).how_it_ended("python3")
-        'exit code 3 (Slurm job 7)'
+        'exit code 3, Slurm job 7'
         """
         words = _ENDS.get(self.state) or _exit(self.status, python)
         on = f" on {self.nodes}" if self.nodes and self.state != "COMPLETED" else ""
-        return f"{words} (Slurm job {self.id}{on})"
+        return f"{words}, Slurm job {self.id}{on}"
 
 
 def _exit(status: int, python: str) -> str:
@@ -130,7 +135,7 @@ def _exit(status: int, python: str) -> str:
         return f"killed by {name}"
     code = os.WEXITSTATUS(status)
     if code == 127:
-        return f"exit code 127: {python} was not found on the node; set the target's option `python`"
+        return f"exit code 127: {python} was not found on the node (the target's option `python`)"
     return f"exit code {code}"
 
 

@@ -22,7 +22,7 @@ SOON, WAITING, RUNNING = 0.25, 1.0, 2.0
 LIVELY = 15.0
 """Seconds after a change in which another one is likely."""
 
-ENDING_AT_MOST = 60.0
+ENDING_AT_MOST = 45.0
 """Seconds for which a job that is completing is waited for. A node that is dead holds it up until Slurm gives up that
 node; what still ran there has ended itself long before, because it had lost its leader."""
 
@@ -142,7 +142,8 @@ class Poll:
             self._scancel(job.id)
             self._gone(each, f"Slurm requeued job {job.id}, and so took its nodes away", taken=not each.stopping)
         elif job.waiting:
-            self._waits(each, job.why_waiting())
+            if job.looked_at or time.monotonic() - each.changed > LIVELY:
+                self._waits(each, job.why_waiting())
         elif job.over:
             self._gone(each, job.how_it_ended(self._python), taken=job.taken)
         elif job.ending and not patience:
