@@ -255,6 +255,7 @@ def gang(shared_server: Server, tmp_path: Path) -> Iterator[Callable[..., Gang]]
     ) -> Gang:
         run = server.make_run() if run is None else run
         snapshot = store_snapshot(files, tmp_path / "objects")
+        launch.setdefault("interpreter", sys.executable)
         if "command" not in launch:
             launch.setdefault("script", "train.py")
         usual: dict[str, Any] = {
@@ -268,7 +269,7 @@ def gang(shared_server: Server, tmp_path: Path) -> Iterator[Callable[..., Gang]]
             "target": "local",
             "token": run.token,
             "server_url": server.client.url,
-            "launch": Launch(interpreter=sys.executable, distribution=distribution.as_dict(), **launch),
+            "launch": Launch(distribution=distribution.as_dict(), **launch),
             "snapshot_id": snapshot.id,
             "server_file": str(server.home / "server.json"),
             "objects": str(tmp_path / "objects"),

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runyard.contracts.distribution import Distribution
+from runyard.store import attempts
+from runyard.store.database import Database
 
 if TYPE_CHECKING:
     from tests.node.conftest import Gang, Node, RunOnServer, Server
@@ -23,6 +25,16 @@ def keep(run: RunOnServer, tmp_path: Path, **files: bytes) -> None:
     for name, content in files.items():
         digest = hashlib.sha256(content).hexdigest()
         courier.put(name.replace("__", "/"), content, len(content), digest)
+
+
+def begin_next_attempt(run: RunOnServer) -> None:
+    """The server brings the nodes of the attempt under way together, and of no other."""
+    database = Database.open(f"sqlite:///{run.server.home / 'runyard.db'}")
+    try:
+        with database.write() as connection:
+            attempts.begin_next(connection, run.id)
+    finally:
+        database.close()
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -64,6 +76,7 @@ def test_a_node_with_a_disk_of_its_own_gets_its_own_back(
 ) -> None:
     made = gang({}, Distribution(nodes=2), plan={"attempt": 2}, command="find outputs -type f | sort")
     keep(made.run, tmp_path, outputs__a=b"0", outputs__node_1__a=b"1", outputs__node_1__b=b"1")
+    begin_next_attempt(made.run)
     assert made.finish(but=alone)["status"] == "Completed"
     for rank, listed in seen.items():
         assert made.std_log(rank) == listed

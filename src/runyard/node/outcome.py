@@ -6,13 +6,16 @@ What it reports of a script that ran in many processes is here too; which of the
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Sequence
 
+from runyard.contracts.distribution import Rank
 from runyard.contracts.plan import Plan
 from runyard.node import exits, failure
 from runyard.node.exits import Exit
 from runyard.node.facts import Fact, ended
 from runyard.node.state import CANCELLED, OVERDUE
+
+MOST_NAMED = 8
 
 
 def of_exit(plan: Plan, folder: Path, exit: Exit, stop: str | None, out_of_memory: bool) -> Fact:
@@ -30,9 +33,11 @@ def of_exit(plan: Plan, folder: Path, exit: Exit, stop: str | None, out_of_memor
     return ended("failed", failure.describe(plan.launch, exit, folder / "work", log, out_of_memory))
 
 
-def of_gang(plan: Plan, stop: str | None, failure: dict[str, Any] | None, well: bool) -> Fact:
+def of_gang(
+    plan: Plan, stop: str | None, failure: dict[str, Any] | None, well: bool, late: Sequence[Rank] = ()
+) -> Fact:
     """The fact that tells how a run of many processes ended. `failure` is the error of what failed first, if any
-    did; `well` says that all processes ended well, even where they were told to end."""
+    did; `well` says that all processes ended well, even where they were told to end; `late` were not done in time."""
     if stop == CANCELLED:
         distribution = plan.distribution
         count, nodes = len(distribution.ranks()), distribution.nodes
@@ -40,7 +45,7 @@ def of_gang(plan: Plan, stop: str | None, failure: dict[str, Any] | None, well: 
         said = f"{_name(plan)}: its {count} processes{where} were ended because the run was cancelled."
         return {**ended("completed" if well else "failed", {"code": "Canceled", "message": said}), "stopped": True}
     if stop == OVERDUE:
-        return _overdue(plan, {})
+        return _overdue(plan, {}, late)
     return ended("completed") if failure is None else ended("failed", failure)
 
 
@@ -50,14 +55,26 @@ def before_start() -> Fact:
     return {**ended("failed", error), "stopped": True}
 
 
-def _overdue(plan: Plan, more: dict[str, Any]) -> Fact:
-    error = {
-        "code": "MaxRunDurationExceeded",
-        "message": f"{_name(plan)} {_limit(plan)} and was ended.",
-        **more,
-        "help": "Give the run more time with max_run_duration_seconds, or make it shorter.",
+def _overdue(plan: Plan, more: dict[str, Any], late: Sequence[Rank] = ()) -> Fact:
+    message = f"{_name(plan)} {_limit(plan)} and was ended."
+    help = "Give the run more time with max_run_duration_seconds, or make it shorter."
+    if late:
+        message += f" Not done by then: {_named(late)}."
+        help += " A process that never joins the others keeps them waiting: the log of each rank shows how far it came."
+    return {
+        **ended("failed", {"code": "MaxRunDurationExceeded", "message": message, **more, "help": help}),
+        "timed_out": True,
     }
-    return {**ended("failed", error), "timed_out": True}
+
+
+def _named(ranks: Sequence[Rank]) -> str:
+    """Some processes by name; of many, the first.
+
+    >>> _named([Rank(0, 0, 0), Rank(1, 1, 0)])
+    'rank 0 (node 0), rank 1 (node 1)'
+    """
+    more = f" and {len(ranks) - MOST_NAMED} more" if len(ranks) > MOST_NAMED else ""
+    return ", ".join(f"rank {each.rank} (node {each.node})" for each in ranks[:MOST_NAMED]) + more
 
 
 def _limit(plan: Plan) -> str:

@@ -78,7 +78,7 @@ class Crew:
         self.state = State(PREPARING, me, os.urandom(16).hex(), machine=machine())
         self._processes = Ranks(self.state.cookie, plan.grace_seconds, signals)
         self._ranks: dict[int, Rank] = {}  # by process id
-        self._told_to_end = False
+        self._told_to_end: float | None = None  # when the processes were; of time.monotonic()
         self._memory_kills = exits.memory_kills()
         self._environment: Ready | None = None  # held for as long as the run lives, so that nobody removes it
 
@@ -176,7 +176,7 @@ class Crew:
     def end(self) -> tuple[list[RankEnd], list[Child]]:
         """End everything of the run on this node; returns what was not told by `reap` yet."""
         before = self.reap()
-        self._told_to_end = True
+        self._told_to_end = time.monotonic()
         after = self._sort(self._processes.end())
         self._remove_containers()
         return before[0] + after[0], before[1] + after[1]
@@ -228,7 +228,7 @@ class Crew:
         except OSError:
             logged = 0.0
         error = None
-        if not exit.ok and not self._told_to_end:
+        if not exit.ok and (self._told_to_end is None or at < self._told_to_end):
             starved = exits.memory_kills() > self._memory_kills
             role = f" ({rank.role})" if rank.role == PARAMETER_SERVER else ""
             who = f"Rank {rank.rank}{role} on node {rank.node} ({self.host})"

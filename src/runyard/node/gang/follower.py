@@ -9,11 +9,13 @@ import os
 import queue
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
+from runyard.node.courier import Unwanted
 from runyard.node.gang.crew import WITNESS, Crew, RankEnd
 from runyard.node.gang.link import LOST, Link, LinkLost, Message, keep_beating, own_address
 from runyard.node.gang.publish import find_leader
@@ -54,7 +56,7 @@ class Follower:
             if self._link is not None:
                 self._listen(self._link)
                 self._follow()
-        except (Over, Stopped) as why:
+        except (Over, Stopped, Unwanted) as why:
             say(f"this node's part is over{f': {why}' if str(why) else ''}")
         finally:
             # Also when something went wrong here: nothing of a run outlives it.
@@ -149,7 +151,8 @@ class Follower:
     def _unspawn(self, number: int) -> None:
         for pid, known in self._spawned.items():
             if known == number:
-                os.killpg(pid, signal.SIGTERM)
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGTERM)
 
     # -- what is told it ---------------------------------------------------------------------------------------------
 

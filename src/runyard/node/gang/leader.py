@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
 
-from runyard.contracts.distribution import MPI, PARAMETER_SERVER
+from runyard.contracts.distribution import MPI, PARAMETER_SERVER, Rank
 from runyard.contracts.plan import Plan
 from runyard.node import facts, failure, meeting, outcome
 from runyard.node.gang import roster
@@ -59,8 +59,9 @@ class Leader:
         self._publisher: Publisher | None = None
         self._shipping: Shipping | None = None
         self._address = "127.0.0.1"
-        self._open = ExitStack()
+        self._open = ExitStack()  # what mpirun needs for as long as it runs
         self._over = False  # the processes of this node are ended, and the others were told to end theirs
+        self._late: list[Rank] = []  # who was not done when the time was up
 
     def run(self) -> int:
         self._crew.enlist()
@@ -135,8 +136,7 @@ class Leader:
         from runyard.node.mpi import Agents
 
         assert self._crew.mpi is not None
-        if self._distribution.nodes > 1:
-            self._open.enter_context(Agents(self._folder, self._crew.mpi, self._spawn))
+        self._open.enter_context(Agents(self._folder, self._crew.mpi, self._spawn))
         argv, known = self._crew.mpirun(place)
         self._send_all("go", meeting=place.as_dict())
         self._mpirun = self._crew.spawn(argv, known)
@@ -166,6 +166,7 @@ class Leader:
             say("the run was cancelled before its script was started")
             end = outcome.before_start()
         self._end_processes()
+        self._open.close()
         self._crew.save(phase=ENDED, ended=end)
         return self._deliver(end)
 
@@ -182,6 +183,7 @@ class Leader:
             self._crew.save(stop=stop)
         self._end_processes()
         self._wait_until_over()
+        self._open.close()
         end = self._judge(stop)
         self._crew.save(phase=ENDED, ended=end)
         self._ship().tell({"fact": "finalizing"})
@@ -200,6 +202,7 @@ class Leader:
             if self._signals.stop_asked or self._roster.stop_asked:
                 return CANCELLED
             if deadline is not None and time.monotonic() >= deadline:
+                self._late = self._unfinished()
                 return OVERDUE
             left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
             self._signals.wait(left)
@@ -216,8 +219,12 @@ class Leader:
         when the others are."""
         if self._mpirun is not None:
             return self._mpirun.exit is not None and self._mpirun.exit.ok
+        return all(each.role == PARAMETER_SERVER for each in self._unfinished())
+
+    def _unfinished(self) -> list[Rank]:
+        """The processes that have not ended well so far; under mpirun, which alone knows of each, all of them."""
         well = {end.rank for end in [*self._ends, *self._roster.ends] if end.exit.ok}
-        return all(each.rank in well for each in self._distribution.ranks() if each.role != PARAMETER_SERVER)
+        return [each for each in self._distribution.ranks() if each.rank not in well]
 
     def _end_processes(self) -> None:
         """End what runs of the run, on all nodes."""
@@ -246,7 +253,7 @@ class Leader:
         asked = self._signals.stop_asked or self._roster.stop_asked
         if stop is None and asked and (error or {}).get("exit", {}).get("signal") == signal.SIGTERM:
             stop = CANCELLED  # a cluster that stops a run tells its processes as well
-        return outcome.of_gang(self._plan, stop, error, self._done())
+        return outcome.of_gang(self._plan, stop, error, self._done(), self._late)
 
     def _first_failure(self, ends: list[RankEnd]) -> dict[str, Any] | None:
         if self._roster.problem is not None:
