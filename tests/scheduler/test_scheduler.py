@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
-from runyard.contracts import states
+from tests.scheduler.conftest import wait
+
+from runyard.contracts import states as names
+from runyard.contracts.compute import Target
 from runyard.contracts.plan import Plan
-from runyard.engines.base import EngineError, Gone, Handle
+from runyard.engines.base import Ear, EngineError, Gang, Handle
+from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
+from runyard.engines.registry import Engines
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.store import runs, workspace_settings, workspaces
+from runyard.store import compute, runs, workspace_settings, workspaces
 from runyard.store.errors import Unavailable
 from runyard.store.runs import SCRIPT, NewRun
 from runyard.store.store import Store
 
-DEADLINE = 30.0
 
-
-class BesideAnAbsentDatabase(LocalEngine):
+class BesideAnAbsentDatabase(RunFolders):
     """The database goes away at the very moment when a node runner is found dead, and comes back."""
 
     asked = 0
 
-    def rescue(self, run_id: str, gone: Gone) -> Handle | None:
+    def rescue(self, run_id: str, ear: Ear) -> Handle | None:
         self.asked += 1
         if self.asked == 1:
             raise Unavailable("not_ready", "The database does not answer.")
-        return super().rescue(run_id, gone)
+        return super().rescue(run_id, ear)
+
+
+def scheduler_of(home: Path, store: Store, engines: Engines, secrets: dict[str, str]) -> Scheduler:
+    around = Surroundings(
+        home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk", secrets.__getitem__
+    )
+    return Scheduler(store, engines, around, lambda run_id, change: None)
 
 
 def test_a_node_runner_that_died_while_the_database_was_away_is_not_forgotten(home: Path) -> None:
@@ -35,34 +44,34 @@ def test_a_node_runner_that_died_while_the_database_was_away_is_not_forgotten(ho
     with store.database.write() as connection:
         workspaces.ensure_default(connection)
         launch = {"command": "true"}
-        new = NewRun("run-1", "local", "trial", states.RUNNING, "started", kind=SCRIPT, target="local", launch=launch)
+        new = NewRun("run-1", "local", "trial", names.RUNNING, "started", kind=SCRIPT, target="local", launch=launch)
         runs.create(connection, new)
-    engine = BesideAnAbsentDatabase(home / "runs")
-    around = Surroundings(home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk", str)
-    scheduler = Scheduler(store, {"local": engine}, around, lambda run_id, change: None)
+    engines = Engines(home)
+    engines.folders = folders = BesideAnAbsentDatabase(home / "runs")
+    scheduler = scheduler_of(home, store, engines, {})
     scheduler.start()
     try:
-        deadline, status = time.monotonic() + DEADLINE, states.RUNNING
-        while status == states.RUNNING and time.monotonic() < deadline:
-            time.sleep(0.02)
-            with store.database.read() as connection:
-                status = runs.get(connection, "run-1").status
-        assert status == states.FAILED
-        assert engine.asked == 2
+        wait(lambda: _status(store, "run-1") == names.FAILED)
+        assert folders.asked == 2
     finally:
         scheduler.close()
         store.close()
+
+
+def _status(store: Store, run_id: str) -> str:
+    with store.database.read() as connection:
+        return runs.get(connection, run_id).status
 
 
 class Planned(LocalEngine):
     """Keeps the plans that it is handed, and starts nothing."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+        super().__init__(RunFolders(folder))
         self.plans: list[Plan] = []
 
-    def start(self, plan: Plan, manifest: bytes | None, gone: Gone) -> Handle:
-        self.plans.append(plan)
+    def start(self, gang: Gang, ear: Ear) -> Handle:
+        self.plans += gang.plans
         raise EngineError("nothing is started here")
 
 
@@ -74,24 +83,24 @@ def test_a_plan_tells_how_the_environment_of_a_run_is_built(home: Path) -> None:
         workspaces.ensure_default(connection)
         workspace_settings.put(connection, "local", "environments.relax", "true")
         workspace_settings.put(connection, "local", "environments.limit", "2GB")
+        compute.create(connection, "local", Target("gpus", vm_size="STANDARD_NC6", max_nodes=2))
         launch = {"command": "true", "environment": environment, "notes": ["a note"]}
-        runs.create(connection, NewRun("run-1", "local", "trial", kind=SCRIPT, target="local", launch=launch))
-    engine = Planned(home / "runs")
-    around = Surroundings(
-        home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk", {name: "me:pw"}.__getitem__
-    )
-    scheduler = Scheduler(store, {"local": engine}, around, lambda run_id, change: None)
+        runs.create(connection, NewRun("run-1", "local", "trial", target="gpus", launch=launch, nodes=2))
+    engines = Engines(home)
+    engines.local = engine = Planned(home / "runs")
+    scheduler = scheduler_of(home, store, engines, {name: "me:pw"})
     scheduler.start()
     try:
-        deadline = time.monotonic() + DEADLINE
-        while not engine.plans and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait(lambda: _status(store, "run-1") == names.FAILED)
     finally:
         scheduler.close()
         store.close()
-    plan = engine.plans[0]
+    plan, second = engine.plans
     assert (plan.relax, plan.environments_limit) == (True, 2 * 10**9)
     assert plan.environments == str(home / "environments")
     assert plan.secrets == {name: "me:pw"}
     assert plan.launch.environment == environment
-    assert plan.launch.notes == ["a note"]
+    assert plan.launch.notes[0] == "a note"
+    assert plan.launch.notes[1].startswith("gpus stands for STANDARD_NC6 (6 cores"), "what this machine cannot promise"
+    assert second.launch.notes == ["a note"], "it is said once"
+    assert (plan.node, second.node, plan.target_type) == (0, 1, "AmlCompute")

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from runyard.contracts import states as names
 from runyard.scheduler import states
-from runyard.scheduler.states import Change, Fact, decide
+from runyard.scheduler.states import Attempt, Change, Fact, decide
 
 KINDS = [
-    states.QUEUE,
-    states.HAND_OVER,
-    states.PREPARING,
-    states.STARTED,
-    states.FINALIZING,
-    states.HEARTBEAT,
-    states.SILENT,
-    states.CANCEL,
-    states.ENDED,
-    states.LOST,
+    *(states.QUEUE, states.AWAY, states.HAND_OVER, states.WAITS, states.PLACED),
+    *(states.PREPARING, states.STARTED, states.FINALIZING, states.ENDED),
+    *(states.HEARTBEAT, states.SILENT, states.LOST, states.CANCEL, states.PREEMPT, states.TAKEN),
 ]
 GUESS = {"code": "NodeRunnerLost", "message": "?"}
+NODE_LOST = {"code": "NodeLost", "message": "Node 1 was lost.\nMore of it."}
 
 
-def after(status: str, *facts: Fact, led: bool = False) -> str:
+def after(status: str, *facts: Fact, led: bool = False, attempt: Attempt = states.FIRST) -> str:
     error = None
     for fact in facts:
-        change = decide(status, error, led, fact)
+        change = decide(status, error, led, fact, attempt)
         if change is not None:
             status, error = change.status, change.error
+            attempt = replace(attempt, restart=change.restart or attempt.restart)
     return status
 
 
@@ -39,7 +36,7 @@ def ended(outcome: str = "completed", **more: bool) -> Fact:
 
 
 def test_the_life_of_a_good_run_is_the_documented_one() -> None:
-    steps = [Fact(kind) for kind in (states.QUEUE, states.HAND_OVER, states.STARTED, states.FINALIZING)] + [ended()]
+    steps = [Fact(kind) for kind in (states.QUEUE, states.PLACED, states.STARTED, states.FINALIZING)] + [ended()]
     seen, status = [], names.NOT_STARTED
     for fact in steps:
         change = decide(status, None, False, fact)
@@ -47,6 +44,89 @@ def test_the_life_of_a_good_run_is_the_documented_one() -> None:
         status = change.status
         seen.append(status)
     assert seen == ["Queued", "Preparing", "Running", "Finalizing", "Completed"]
+
+
+def test_a_run_in_the_queue_of_a_cluster_is_provisioning() -> None:
+    handed = Fact(states.HAND_OVER)
+    assert after(names.QUEUED, handed) == "Provisioning"
+    assert after(names.QUEUED, handed, Fact(states.WAITS, reason="Priority")) == "Provisioning"
+    assert after(names.QUEUED, handed, Fact(states.PLACED)) == "Preparing"
+    assert after(names.QUEUED, handed, Fact(states.PLACED), Fact(states.WAITS, reason="late")) == "Preparing"
+    assert after(names.QUEUED, Fact(states.PLACED), handed) == "Preparing"
+    assert after(names.QUEUED, handed, Fact(states.CANCEL)) == "CancelRequested"
+
+
+def test_a_cluster_that_does_not_answer_is_waited_for() -> None:
+    change = decide(names.NOT_STARTED, None, False, Fact(states.AWAY, reason="no answer"))
+    assert change == Change(names.QUEUED, "no answer")
+    assert after(names.RUNNING, Fact(states.AWAY)) == "Running"
+
+
+PREEMPT, STOPPED = Fact(states.PREEMPT), Fact(states.ENDED, outcome="failed", stopped=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ((PREEMPT,), "Running"),
+        ((PREEMPT, STOPPED), "Queued"),
+        ((PREEMPT, ended("completed", stopped=True)), "Queued"),  # it saved what it had, and left with exit code 0
+        ((PREEMPT, ended("completed")), "Completed"),
+        ((PREEMPT, ended("failed")), "Failed"),  # by itself: it would fail again
+        ((PREEMPT, ended("failed", timed_out=True, stopped=True)), "Failed"),
+        ((PREEMPT, Fact(states.LOST, error=GUESS)), "Queued"),
+        ((PREEMPT, Fact(states.LOST, error=GUESS, final=True)), "Failed"),
+        ((PREEMPT, Fact(states.ENDED, outcome="failed", error=GUESS)), "Queued"),
+        ((PREEMPT, Fact(states.CANCEL), STOPPED), "Canceled"),
+        ((PREEMPT, STOPPED, Fact(states.CANCEL)), "Canceled"),
+        ((PREEMPT, STOPPED, STOPPED), "Queued"),  # told twice
+        ((PREEMPT, STOPPED, Fact(states.FINALIZING), Fact(states.STARTED), Fact(states.HEARTBEAT)), "Queued"),
+        ((PREEMPT, Fact(states.LOST, error=GUESS), ended("completed")), "Completed"),  # the guess was wrong
+        ((PREEMPT, STOPPED, Fact(states.ENDED, outcome="failed", error=GUESS, final=True)), "Failed"),
+        ((Fact(states.TAKEN), Fact(states.LOST, error=GUESS)), "Queued"),
+        ((Fact(states.CANCEL), Fact(states.TAKEN), Fact(states.LOST, error=GUESS)), "Canceled"),
+        ((Fact(states.FINALIZING), PREEMPT, ended("completed")), "Completed"),
+        ((Fact(states.FINALIZING), Fact(states.TAKEN), Fact(states.LOST, error=GUESS)), "Queued"),
+        ((Fact(states.ENDED, outcome="failed", error=NODE_LOST),), "Failed"),  # not of low priority
+    ],
+)
+def test_how_a_run_comes_to_be_started_again(facts: tuple[Fact, ...], expected: str) -> None:
+    assert after(names.RUNNING, *facts, attempt=Attempt(restarts=3)) == expected
+
+
+@pytest.mark.parametrize("error", [GUESS, NODE_LOST])
+def test_a_lost_node_of_low_priority_is_a_reason_to_start_again(error: dict[str, str]) -> None:
+    attempt = Attempt(2, restarts=3, replaceable=True)
+    change = decide(names.RUNNING, None, False, Fact(states.ENDED, outcome="failed", error=error), attempt)
+    assert change is not None
+    assert (change.status, change.restart) == ("Queued", error["message"].partition("\n")[0].rstrip("."))
+    assert change.reason.endswith("; attempt 3 follows")
+    assert after(names.RUNNING, Fact(states.LOST, error=error), attempt=attempt) == "Queued"
+    assert after(names.RUNNING, Fact(states.ENDED, outcome="failed", error={"code": "UserError"}), attempt=attempt) == (
+        "Failed"
+    )
+
+
+def test_a_run_is_not_started_again_for_ever() -> None:
+    change = decide(names.RUNNING, None, False, STOPPED, Attempt(4, restarts=3, restart="preempted on purpose"))
+    assert change is not None
+    assert change.error is not None
+    assert (change.status, change.error["code"]) == ("Failed", "RestartsExhausted")
+    assert "Attempt 4" in change.reason
+    assert "3 restarts" in change.reason
+
+
+def test_what_a_former_attempt_says_late_changes_nothing() -> None:
+    second = Attempt(2, restarts=3)
+    for kind in KINDS:
+        assert decide(names.RUNNING, None, False, Fact(kind, outcome="completed", attempt=1), second) is None
+    assert after(names.RUNNING, Fact(states.ENDED, outcome="completed", attempt=2), attempt=second) == "Completed"
+
+
+@pytest.mark.parametrize("status", [names.NOT_STARTED, names.QUEUED, names.CANCEL_REQUESTED, names.FINALIZING])
+def test_only_what_is_under_way_is_preempted(status: str) -> None:
+    assert decide(status, None, False, PREEMPT) is None
+    assert decide(names.RUNNING, None, True, PREEMPT) is None
 
 
 @pytest.mark.parametrize(
@@ -103,11 +183,13 @@ def test_what_has_ended_stays_ended(status: str, kind: str, outcome: str, led: b
     facts=st.lists(st.builds(Fact, kind=st.sampled_from(KINDS), stopped=st.booleans()), max_size=12),
     outcome=st.sampled_from(["completed", "failed", "canceled"]),
     led=st.booleans(),
+    attempt=st.builds(Attempt, number=st.integers(1, 3), restarts=st.integers(0, 2), replaceable=st.booleans()),
 )
-def test_every_run_reaches_an_end_whatever_was_seen_before(
-    status: str, facts: list[Fact], outcome: str, led: bool
+def test_every_run_reaches_an_end_or_another_attempt_whatever_was_seen_before(
+    status: str, facts: list[Fact], outcome: str, led: bool, attempt: Attempt
 ) -> None:
-    assert after(status, *facts, ended(outcome), led=led) in names.TERMINAL
+    last = after(status, *facts, ended(outcome), led=led, attempt=attempt)
+    assert last in names.TERMINAL or (last == "Queued" and attempt.number <= attempt.restarts)
 
 
 @given(status=st.sampled_from(sorted(names.ALL)), kind=st.sampled_from(KINDS), led=st.booleans())

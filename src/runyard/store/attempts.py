@@ -90,7 +90,7 @@ def _must_be_under_way(connection: Connection, run_id: str, attempt: int) -> Non
     run = runs.get(connection, run_id)
     if attempt == run.attempt and not (run.ended or run.between_attempts):
         return
-    now = f"it is {run.status}" if run.ended else f"attempt {run.attempt + run.between_attempts} is the next or present"
+    now = f"it is {run.status}" if run.ended else f"it is at attempt {run.attempt + run.between_attempts}"
     raise Conflict(
         "run_not_under_way",
         f"Attempt {attempt} of run {run_id!r} is not under way: {now}.",
