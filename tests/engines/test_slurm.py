@@ -311,7 +311,7 @@ def test_a_job_that_slurm_refuses_says_why_and_leaves_nothing(yard: Yard) -> Non
 def test_a_target_is_checked_against_what_the_cluster_has(slurm: SlurmCluster, home: Path) -> None:
     engine = engine_of(slurm, home)
     engine.check(attached())
-    engine.check(attached(partition="short"))
+    engine.check(attached(partition="short,main"))
     with pytest.raises(EngineError, match=r"no partition 'nowhere'. There are: main, scavenge, short, urgent"):
         engine.check(attached(partition="nowhere"))
     with pytest.raises(EngineError, match=r"No node of partition main has what Standard_D64s_v3 stands for.*4 cores"):
@@ -332,7 +332,8 @@ def test_what_a_cluster_offers_is_what_its_partition_has(slurm: SlurmCluster, ho
         (name, "idle", None) for name in slurm.nodes
     ]
     assert offer.most_nodes == 4
-    assert engine_of(slurm, home, partition="nowhere").offer().most_nodes == 0
+    with pytest.raises(EngineError, match="no partition 'nowhere'"):
+        engine_of(slurm, home, partition="nowhere").offer()
 
 
 def test_commands_that_are_not_there_are_said(home: Path, tmp_path: Path) -> None:

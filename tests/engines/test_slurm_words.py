@@ -14,7 +14,7 @@ from runyard.contracts.compute import Resources
 from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.hand_over import Parcel
 from runyard.engines.slurm import refusals
-from runyard.engines.slurm.cluster import host_names, minutes, read
+from runyard.engines.slurm.cluster import host_names, minutes, read, together
 from runyard.engines.slurm.commands import Commands
 from runyard.engines.slurm.jobs import Job, ask, ask_history
 from runyard.engines.slurm.options import Options
@@ -70,6 +70,8 @@ def test_partitions_are_read_with_their_nodes_and_limits() -> None:
     assert cpu.kinds() == "2 with 8 cores, 15.6 GiB of memory"
     assert gpu.machines[0].fits(Resources(64, 1000, 4))
     assert not gpu.machines[0].fits(Resources(gpus=5))
+    both = together("cpu,gpu", [cpu, gpu])
+    assert (len(both.machines), both.minutes, both.largest_gang()) == (6, None, 2)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runyard.contracts.compute import IDLE, LEAVING, PREPARING, RUNNING, UNUSABLE, Resources
+from runyard.engines.base import EngineAway
 from runyard.engines.slurm.commands import Commands
 
 FRESH = 5.0
@@ -61,23 +63,45 @@ class Cluster:
         self._commands = commands
         self._lock = threading.Lock()
         self._asked_at = float("-inf")
-        self._partitions: dict[str, Partition] = {}
+        self._answer: dict[str, Partition] | EngineAway = {}
 
     def partitions(self, fresh: float = FRESH) -> dict[str, Partition]:
-        """Every partition by name, from an answer that is at most `fresh` seconds old."""
+        """Every partition by name, from an answer that is at most `fresh` seconds old. That there was none is kept for
+        a moment too: whoever asks next need not wait as long."""
         with self._lock:
-            if time.monotonic() - self._asked_at > fresh:
-                said = self._commands.run("sinfo", "--all", "--noheader", "--Node", f"--format={_FORMAT}")
-                self._partitions = read(said)
+            if time.monotonic() - self._asked_at > (min(fresh, FRESH) if self._is_away() else fresh):
+                self._answer = self._ask()
                 self._asked_at = time.monotonic()
-            return self._partitions
+            if isinstance(self._answer, EngineAway):
+                raise EngineAway(str(self._answer))
+            return self._answer
+
+    def _is_away(self) -> bool:
+        return isinstance(self._answer, EngineAway)
+
+    def _ask(self) -> dict[str, Partition] | EngineAway:
+        try:
+            return read(self._commands.run("sinfo", "--all", "--noheader", "--Node", f"--format={_FORMAT}"))
+        except EngineAway as error:
+            return error
 
     def partition(self, name: str, fresh: float = FRESH) -> Partition | None:
-        """The one of that name; without a name, the cluster's default."""
+        """The one of that name; without a name, the cluster's default. Several, with commas between them, as one."""
         partitions = self.partitions(fresh)
-        if name:
-            return partitions.get(name)
-        return next((each for each in partitions.values() if each.default), None)
+        if not name:
+            return next((each for each in partitions.values() if each.default), None)
+        found = [partitions[each] for each in name.split(",") if each in partitions]
+        if len(found) < len(name.split(",")):
+            return None
+        return found[0] if len(found) == 1 else together(name, found)
+
+
+def together(name: str, partitions: Sequence[Partition]) -> Partition:
+    """Partitions of which a job gets whichever is free first."""
+    limits = [each.minutes for each in partitions if each.minutes is not None]
+    machines = {machine.name: machine for each in partitions for machine in each.machines}
+    minutes = max(limits) if len(limits) == len(partitions) else None
+    return Partition(name, False, minutes, max(each.largest_gang() for each in partitions), list(machines.values()))
 
 
 def read(said: str) -> dict[str, Partition]:

@@ -14,7 +14,7 @@ from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Han
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import hand_over
 from runyard.engines.slurm import refusals
-from runyard.engines.slurm.cluster import FRESH, Cluster, host_names, words
+from runyard.engines.slurm.cluster import FRESH, Cluster, Partition, host_names, words
 from runyard.engines.slurm.commands import Commands, Refused
 from runyard.engines.slurm.options import Options
 from runyard.engines.slurm.poll import Poll
@@ -38,15 +38,7 @@ class SlurmEngine(Engine):
 
     def check(self, target: Target) -> None:
         options = Options.from_dict(target.options)
-        partitions = self._cluster.partitions(fresh=0.0)
-        partition = self._cluster.partition(options.partition)
-        if partition is None:
-            if options.partition:
-                raise EngineError(refusals.no_partition(options.partition, partitions))
-            there = ", ".join(sorted(partitions)) or "none that this user may see"
-            raise EngineError(
-                f"The cluster has no default partition. There are: {there}. Set the target's option `partition`."
-            )
+        partition = self._partition(options, fresh=0.0)
         try:
             wanted = vm_sizes.resources(target.vm_size)
         except vm_sizes.UnknownSize as error:
@@ -58,9 +50,15 @@ class SlurmEngine(Engine):
                 f"No node of partition {partition.name} has what {target.vm_size} stands for ({words(wanted)}). "
                 f"It has: {partition.kinds()}. Take another vm_size, none at all, or another partition."
             )
-        self._try_out(options, partitions)
+        self._try_out(options)
 
-    def _try_out(self, options: Options, partitions: Mapping[str, Any]) -> None:
+    def _partition(self, options: Options, fresh: float) -> Partition:
+        partition = self._cluster.partition(options.partition, fresh)
+        if partition is None:
+            raise EngineError(refusals.no_partition(options.partition, self._cluster.partitions()))
+        return partition
+
+    def _try_out(self, options: Options) -> None:
         """Have Slurm look at a job with the target's options, which it does not start."""
         asked = [
             f"--{name}={value}"
@@ -71,12 +69,10 @@ class SlurmEngine(Engine):
             self._commands.run("sbatch", "--test-only", *asked, *options.sbatch, text="#!/bin/sh\n")
         except Refused as error:
             if refusals.for_good(error.words):  # others may be for now only: nodes that are down, for example
-                raise EngineError(refusals.explain(error.words, options, dict(partitions))) from error
+                raise self._explained(error) from error
 
     def offer(self) -> Offer:
-        partition = self._cluster.partition(self._options.partition, FRESH)
-        if partition is None:
-            return Offer([], 0)
+        partition = self._partition(self._options, FRESH)
         runs = {host: run for run, hosts in self._poll.nodes().items() for host in host_names(hosts)}
         nodes = [Node(each.name, each.state, runs.get(each.name), each.address) for each in partition.machines]
         return Offer(nodes, partition.largest_gang())

@@ -46,5 +46,7 @@ def of_time(words: str) -> bool:
 
 
 def no_partition(name: str, partitions: dict[str, Partition]) -> str:
+    """Why no job can be submitted to it; no name means the cluster's default."""
     there = ", ".join(sorted(partitions)) or "none that this user may see"
-    return f"Slurm has no partition {name!r}. There are: {there}. Set the target's option `partition`."
+    what = f"Slurm has no partition {name!r}" if name else "The cluster has no default partition"
+    return f"{what}. There are: {there}. Set the target's option `partition`."
