@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
 
-from runyard.contracts.distribution import MPI, PARAMETER_SERVER, Rank
+from runyard.contracts.distribution import CHIEF, MPI, PARAMETER_SERVER, WORKER, Rank
 from runyard.contracts.plan import Plan
 from runyard.node import facts, failure, meeting, outcome
 from runyard.node.gang import roster
@@ -38,6 +38,7 @@ LOOK_EVERY = 1.0  # for a folder that is gone
 HERE_WITHIN = 120.0  # seconds for the followers to say hello
 TELL_AFTER = 0.5  # seconds of waiting for other nodes after which the server hears of it
 OVER_WITHIN = HOPELESS_AFTER + 15.0  # seconds for the followers to end their processes, on top of the grace
+SERVED_FOR = 5.0  # seconds after the end of a chief in which its workers may end by themselves
 DELIVERED_WITHIN = 4000.0  # seconds for the followers to deliver: one that finds no server gives up before
 
 
@@ -49,6 +50,7 @@ class Leader:
     def __init__(self, plan: Plan, folder: Path, signals: Signals) -> None:
         self._plan, self._folder, self._signals = plan, folder, signals
         self._distribution = plan.distribution
+        self._led = any(rank.role == CHIEF for rank in self._distribution.ranks())
         self._crew = Crew(plan, folder, signals)
         self._roster = Roster(self._distribution)
         self._said: queue.SimpleQueue[tuple[int, Message]] = queue.SimpleQueue()
@@ -216,10 +218,14 @@ class Leader:
 
     def _done(self) -> bool:
         """Whether the processes have done all that was to do. Parameter servers would wait for ever: they are done
-        when the others are."""
+        when the others are. So would workers that only serve a chief: they are done a while after it."""
         if self._mpirun is not None:
             return self._mpirun.exit is not None and self._mpirun.exit.ok
-        return all(each.role == PARAMETER_SERVER for each in self._unfinished())
+        left = {each.role for each in self._unfinished()}
+        chief = next((end for end in self._ends if end.rank == 0 and end.exit.ok), None)
+        if self._led and chief is not None and time.monotonic() - chief.at > SERVED_FOR:
+            left.discard(WORKER)
+        return not left - {PARAMETER_SERVER}
 
     def _unfinished(self) -> list[Rank]:
         """The processes that have not ended well so far; under mpirun, which alone knows of each, all of them."""
