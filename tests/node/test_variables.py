@@ -45,6 +45,26 @@ def test_all_that_sdk_v1_needs_to_know_that_it_is_in_a_run() -> None:
     assert seen["RUNYARD_SERVER_FILE"] == "/home/server.json"
 
 
+@pytest.mark.parametrize(
+    ("distribution", "framework", "communicator"),
+    [
+        ({}, "Python", "None"),
+        ({"kind": "mpi", "processes": 2}, "Python", "IntelMpi"),
+        ({"kind": "pytorch", "backend": "gloo"}, "PyTorch", "gloo"),
+        ({"kind": "tensorflow", "workers": 1}, "TensorFlow", "ParameterServer"),
+    ],
+)
+def test_a_script_sees_how_it_is_distributed(distribution: dict[str, Any], framework: str, communicator: str) -> None:
+    launch = Launch(script="train.py", distribution=distribution)
+    seen = for_script(make_plan(launch=launch), Path("/runs/r1"), "c", {})
+    assert (seen["AZUREML_FRAMEWORK"], seen["AZUREML_COMMUNICATOR"]) == (framework, communicator)
+
+
+def test_a_script_sees_that_it_was_started_before() -> None:
+    seen = for_script(make_plan(attempt=3, target_type="amlcompute"), Path("/runs/r1"), "c", {})
+    assert (seen["AZUREML_RUN_RESTART_COUNT"], seen["AZUREML_TARGET_TYPE"]) == ("2", "amlcompute")
+
+
 BUILT = Built("/environments/k/bin/python", folder="/environments/k", variables={"VIRTUAL_ENV": "/environments/k"})
 
 

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Callable, List, Mapping, Protocol
 
 from runyard.node.log import say
-from runyard.node.mpi.find import Mpi
+from runyard.node.mpi.flavours import Mpi
 from runyard.node.mpi.ranks import PREFIX, SHELL
 from runyard.node.mpi.settings import HOST, IDENTITY
 from runyard.node.problem import RunProblem
@@ -32,6 +32,7 @@ _AGENT = """#!/bin/sh
 while :; do case "$1" in -*) shift ;; *) break ;; esac; done
 node=${1#%(host)s}
 shift
+[ "$node" != 0 ] || exec /bin/sh -c "$*"
 cd %(place)s || exit 1
 mkfifo -m 600 "answer.$node" || exit 1
 printf '%%s\\n' "$*" >"command.$node"

@@ -15,7 +15,7 @@ from typing import Mapping, Sequence
 from runyard.contracts.plan import Plan
 from runyard.node import frameworks, gpus
 from runyard.node.meeting import Meeting
-from runyard.node.mpi.find import OPENMPI, Mpi
+from runyard.node.mpi.flavours import OPENMPI, Mpi
 from runyard.node.mpi.settings import IDENTITY, NAMED, settings
 
 SHELL = "/bin/sh"
@@ -55,7 +55,7 @@ def node_environment(
         "PATH": path,
         "HOME": variables.get("HOME") or os.path.expanduser("~"),
     }
-    if mpi.prefix not in ("/usr", "/usr/local") and "LD_LIBRARY_PATH" not in plan.launch.environment_variables:
+    if not mpi.at_home and "LD_LIBRARY_PATH" not in plan.launch.environment_variables:
         libraries = os.path.join(mpi.prefix, "lib")
         told["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, (libraries, variables.get("LD_LIBRARY_PATH"))))
     told.update(settings(mpi, node, meeting, agent_of(folder), variables))

@@ -7,7 +7,7 @@ from typing import Mapping
 
 from runyard.node import interfaces
 from runyard.node.meeting import Meeting
-from runyard.node.mpi.find import INTEL, OPENMPI, Mpi
+from runyard.node.mpi.flavours import INTEL, OPENMPI, Mpi
 from runyard.node.problem import RunProblem
 
 HOST = "runyard-"
@@ -40,8 +40,8 @@ def host_of(node: int) -> str:
 
 
 def _own_name(node: int) -> dict[str, str]:
-    """A daemon of Open MPI 5 goes by the name of its machine, and two of one name would take each other's ranks for
-    their own: collective calls then hang. What it goes by as a part of a Slurm job can be chosen."""
+    """A daemon of Open MPI 5 goes by the name of its machine. Ranks below two of one name take each other for
+    neighbours that share memory, and wait for ever. What it goes by in a job of Slurm can be chosen."""
     return {IDENTITY: "slurm", **dict(zip(NAMED, ("1", "0", host_of(node))))}
 
 

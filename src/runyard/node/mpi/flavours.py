@@ -53,6 +53,16 @@ class Mpi:
         return os.path.dirname(self.folder)
 
     @property
+    def in_environment(self) -> bool:
+        """Whether it came with an environment of Python."""
+        return any(os.path.exists(os.path.join(self.prefix, each)) for each in ("pyvenv.cfg", "conda-meta"))
+
+    @property
+    def at_home(self) -> bool:
+        """Whether its libraries are found without being told where."""
+        return self.in_environment or self.prefix in ("/usr", "/usr/local")
+
+    @property
     def major(self) -> int:
         return int(self.version.split(".", 1)[0])
 

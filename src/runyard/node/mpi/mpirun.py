@@ -8,7 +8,7 @@ from typing import Mapping, Sequence
 
 from runyard.contracts.plan import Plan
 from runyard.node.meeting import Meeting
-from runyard.node.mpi.find import INTEL, OPENMPI, Mpi
+from runyard.node.mpi.flavours import INTEL, OPENMPI, Mpi
 from runyard.node.mpi.ranks import PROGRAM, agent_of, node_environment
 from runyard.node.mpi.settings import host_of
 
@@ -30,7 +30,9 @@ def command(
 
 
 def _open_mpi(mpi: Mpi, meeting: Meeting, others: Sequence[str], each: int, agent: str) -> list[str]:
-    hosts = [f"{host}:{each}" for host in ("localhost", *others)]
+    # Version 4 takes ranks of two nodes on mpirun's own machine for neighbours if it knows one by the machine's name.
+    first = host_of(0) if mpi.major < 5 and meeting.names.count(meeting.names[0]) > 1 else "localhost"
+    hosts = [f"{host}:{each}" for host in (first, *others)]
     options = ["--host", ",".join(hosts), "--bind-to", "none"]
     if mpi.major < 5:
         return [*options, "--map-by", "slot", "--oversubscribe"]
