@@ -95,6 +95,8 @@ class RayCompute(ClusterCompute):
         address: str,
         namespace: str | None = None,
         resources: Mapping[str, float] | None = None,
+        autoscaling: bool | None = None,
+        ray_python: str | None = None,
         token_file: str | None = None,
         python: str | None = None,
         vm_size: str = "",
@@ -112,6 +114,8 @@ class RayCompute(ClusterCompute):
             "address": address,
             "namespace": namespace,
             "resources": dict(resources) if resources else None,
+            "autoscaling": autoscaling,
+            "ray_python": ray_python,
             "token_file": token_file,
             "python": python,
         }

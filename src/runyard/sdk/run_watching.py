@@ -115,16 +115,18 @@ class RunWatching(RunCore):
         reader: LogReader | None = None
         logs: set[str] = set()
         reason = None
+        again = False  # whether it waits for its next attempt: until that begins, logs are those of the former one
         for event in follow(self._service, self._run_id):
             if event.name == "state":
                 status = event.value["status"]
+                again = status == QUEUED and (again or reader is not None)
                 if status in WAITING and event.value["reason"] not in (None, reason):
                     reason = event.value["reason"]
                     print(f"{status}: {reason}", flush=True)
-                if status == QUEUED and reader is not None:  # it starts again: its logs were put aside, and begin anew
+                if again:
                     reader, logs = None, set()
                 continue
-            if event.name != "file":
+            if event.name != "file" or again:
                 continue
             logs.add(event.value["name"])
             name = followed_log(sorted(logs))
