@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runyard.contracts.plan import Launch
-from runyard.node.launch import program, start
+from runyard.contracts.plan import Launch, Plan
+from runyard.environments.containers.runtime import ContainerOrder, Seat, container_name
+from runyard.node.launch import contained, program, start
 from runyard.node.problem import RunProblem
 
 PATH = {"PATH": os.environ["PATH"]}
@@ -112,3 +113,16 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     with pytest.raises(RunProblem, match="could not be started") as problem:
         start([str(tmp_path / "broken")], tmp_path, {}, tmp_path / "log")
     assert problem.value.code == "LaunchFailed"
+
+
+def test_each_rank_has_a_container_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("docker", reason="docker-py is not installed")
+    plan = Plan("r1", "r1", "e", "e", "w", "s", "g", "local", "t", "http://x", Launch(script="train.py"), sdk="/sdk")
+    leaders, log = tmp_path / "leader", tmp_path / "std_log_process_3.txt"
+    seat = Seat(3, 1, log, leaders / "work", (leaders / "work", leaders / "temp"))
+    argv = contained(["python", "train.py"], plan, tmp_path, {"RANK": "3"}, "image", seat)
+    order = ContainerOrder.load(Path(argv[-1]))
+    assert argv[-1].endswith("container_3.json")
+    assert (order.rank, order.node, order.log, order.work) == (3, 1, str(log), str(leaders / "work"))
+    assert order.writable == [str(tmp_path), str(leaders / "work"), str(leaders / "temp")]
+    assert container_name(order.run_id, order.rank) != container_name(order.run_id, 2)

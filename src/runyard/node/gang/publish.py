@@ -1,18 +1,21 @@
-"""The way of two node runners to each other: the leader tells the server its address, the followers ask for it."""
+"""The way of two node runners to each other: the leader tells the server its address, the followers ask for it.
+
+What speaks HTTP is loaded by the thread that needs it: it takes longer to load than all that the leader does meanwhile.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from pathlib import Path
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from runyard.contracts.plan import Plan
-from runyard.node import courier
-from runyard.node.courier import Courier, Refused
 from runyard.node.gang.link import Link, LinkLost, Stranger, join
 from runyard.node.log import say
-from runyard.sdk.client import Locator, quote
+
+if TYPE_CHECKING:
+    from runyard.node.courier import Courier
 
 FIND_WITHIN = 180.0  # seconds for a follower to find its leader
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
@@ -28,19 +31,21 @@ class Publisher:
         threading.Thread(target=self._publish, args=(plan, folder, place), name="publish", daemon=True).start()
 
     def _publish(self, plan: Plan, folder: Path, place: str) -> None:
+        from runyard.node.courier import Refused, Unwanted
+
         try:
             said = {"attempt": plan.attempt, "address": place}
             _courier(plan, folder, lambda: None).send("PUT", _path(plan), said)
             self.published_at = time.monotonic()
-        except Refused as refusal:
-            self.refused = str(refusal)
-        except courier.Unwanted as why:
+        except (Refused, Unwanted) as why:
             self.refused = str(why)
         self._wake()
 
 
 def find_leader(plan: Plan, folder: Path, check: Callable[[], None]) -> Link | None:
     """The link to the leader; None when there is none in time, or the server says that there will be none."""
+    from runyard.node.courier import Refused
+
     asked = _courier(plan, folder, check)
     deadline, pause, told = time.monotonic() + FIND_WITHIN, SHORTEST_PAUSE, ""
     while time.monotonic() < deadline:
@@ -64,9 +69,14 @@ def find_leader(plan: Plan, folder: Path, check: Callable[[], None]) -> Link | N
 
 
 def _path(plan: Plan) -> str:
+    from runyard.sdk.client import quote
+
     return f"/api/runs/{quote(plan.run_id)}/meeting"
 
 
 def _courier(plan: Plan, folder: Path, check: Callable[[], None]) -> Courier:
+    from runyard.node.courier import Courier
+    from runyard.sdk.client import Locator
+
     server_file = Path(plan.server_file) if plan.server_file else None
     return Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check)
