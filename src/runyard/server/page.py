@@ -46,7 +46,7 @@ router = APIRouter(prefix="/runs/{run_id}", tags=["page"])
 @router.get("", summary="A run as a web page", response_class=HTMLResponse)
 def show(run_id: str, key: Key, yard: Here) -> Response:
     with yard.store.database.read() as connection:
-        run = runs.get(connection, run_id)
+        run = yard.scheduler.seen(runs.get(connection, run_id))
         shown = run_page.Shown(
             run=run,
             key=key,
@@ -71,7 +71,7 @@ def download(run_id: str, name: str, key: Key, yard: Here, range: Annotated[str 
 
 def _main_log(entries: list[FileEntry]) -> str | None:
     """The log that a user looks for first: what the script printed."""
-    logs = [entry.name for entry in answers.logs(entries)]
+    logs = [entry.name for entry in answers.logs(entries) if "/attempt_" not in entry.name]
     for folder in ("user_logs/", "logs/", "azureml-logs/", "system_logs/"):
         if found := [name for name in logs if name.startswith(folder)]:
             return found[0]
