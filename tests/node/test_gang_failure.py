@@ -147,6 +147,9 @@ def test_a_rescue_of_one_node_does_not_report_the_end(gang: Prepare) -> None:
     runner(made.nodes[1]).wait()
     assert made.nodes[1].finish("--rescue")["status"] == "Running"
     assert made.std_log(3) == "ready 3\n"
+    runner(made.nodes[0]).kill()
+    runner(made.nodes[0]).wait()
+    assert made.nodes[0].finish("--rescue")["status"] == "Failed"
 
 
 def test_nodes_that_never_come_are_named(gang: Prepare) -> None:
