@@ -41,6 +41,7 @@ def begin_next_attempt(run: RunOnServer) -> None:
 def test_outputs_come_back(gang: Callable[..., Gang], shared_server: Server, tmp_path: Path, shared: bool) -> None:
     run = shared_server.make_run()
     keep(run, tmp_path, outputs__a__model=b"half", outputs__b=b"", logs__old=b"x")
+    begin_next_attempt(run)
     plan: dict[str, Any] = {"attempt": 2, "snapshot_id": None}
     plan["objects"] = str(shared_server.home / "objects") if shared else None
     command = "cat outputs/a/model; ls outputs logs; echo whole > outputs/a/model"

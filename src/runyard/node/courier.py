@@ -14,6 +14,7 @@ from threading import Event
 from typing import Any, BinaryIO, Callable, Mapping, TypeVar, cast
 
 from runyard.contracts import pack
+from runyard.contracts.plan import Plan
 from runyard.node.log import say
 from runyard.sdk.client import Body, Client, ClientProblem, Locator, Params, Stream, quote
 
@@ -45,14 +46,28 @@ class Unwanted(Exception):
 class Courier:
     """Sends for one run, out of its folder. Threads may share it. `check` is called often, and may raise to give up."""
 
-    def __init__(self, run_id: str, locator: Locator, folder: Path, check: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        locator: Locator,
+        folder: Path,
+        check: Callable[[], None] | None = None,
+        attempt: int | None = None,
+    ) -> None:
         self.run_id = run_id
+        self._attempt = attempt  # the server leaves what is told of another one aside
         self._folder = folder
         self._caller = check
         self._client = Client(locator, timeout=60.0, patience=0.0)
         self._heard = time.monotonic()
         self._ending_since: float | None = None
         self._hurry = Event()
+
+    @staticmethod
+    def of(plan: Plan, folder: Path, check: Callable[[], None] | None = None) -> Courier:
+        """The courier of a node runner."""
+        server_file = Path(plan.server_file) if plan.server_file else None
+        return Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check, plan.attempt)
 
     def nothing_more_to_come(self) -> None:
         """From now on, a server that stays away for `AFTER_THE_END` seconds is not waited for any longer."""
@@ -62,8 +77,9 @@ class Courier:
     def fact(self, said: Mapping[str, Any], run_id: str | None = None) -> None:
         """Report a fact. It is the heart of a run's history, so not even faults of the server are taken for a no."""
         own = run_id is None or run_id == self.run_id
+        told = {**said, "attempt": self._attempt} if own and self._attempt is not None else dict(said)
         try:
-            self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", dict(said), insist=own)
+            self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", told, insist=own)
         except Refused as refusal:
             if own and refusal.code == "run_not_found":
                 raise Unwanted(f"run {self.run_id} was deleted on the server") from refusal

@@ -13,7 +13,6 @@ from runyard.node.courier import Courier, Refused
 from runyard.node.fetch import fetch_digests, fetch_manifest, fetch_objects
 from runyard.node.layout import lay_out, object_path
 from runyard.node.problem import RunProblem
-from runyard.sdk.client import Locator
 
 SCHEME = "runyard://"
 
@@ -22,8 +21,7 @@ def bring(address: str, plan: Plan, folder: Path, check: Callable[[], None]) -> 
     """Something that the server keeps for environments, now on this disk: `runyard://wheels/<sha256>/<file>` as a file
     of that name, `runyard://snapshots/<id>` as a folder."""
     kind, _, rest = address[len(SCHEME) :].partition("/")
-    server_file = Path(plan.server_file) if plan.server_file else None
-    courier = Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check)
+    courier = Courier.of(plan, folder, check)
     objects = Path(plan.objects) if plan.objects is not None else folder / "objects"
     try:
         if kind == "snapshots":

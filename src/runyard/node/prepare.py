@@ -49,10 +49,8 @@ def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Cal
         # Loaded only here: what speaks HTTP takes longer to load than the whole start of a script.
         from runyard.node.courier import Courier, Refused
         from runyard.node.removal import remove
-        from runyard.sdk.client import Locator
 
-        server_file = Path(plan.server_file) if plan.server_file else None
-        courier = Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check)
+        courier = Courier.of(plan, folder, check)
         objects = Path(plan.objects) if plan.objects is not None else folder / "objects"
         try:
             manifest = manifest or fetch_manifest(courier, snapshot_id)

@@ -13,7 +13,7 @@ from runyard.node.courier import Courier, Refused
 from runyard.node.layout import object_path, out_of_disk
 from runyard.node.log import say
 from runyard.node.problem import RunProblem
-from runyard.sdk.client import Locator, quote
+from runyard.sdk.client import quote
 
 OUTPUTS = "outputs"
 
@@ -38,8 +38,7 @@ def give_back_of(nodes: list[int], plan: Plan, folder: Path, check: Callable[[],
 def _give_back(
     plan: Plan, folder: Path, prefix: str, without: tuple[str, ...], place: str, check: Callable[[], None]
 ) -> None:
-    server_file = Path(plan.server_file) if plan.server_file else None
-    courier = Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check)
+    courier = Courier.of(plan, folder, check)
     work = folder / "work"
     count = 0
     try:

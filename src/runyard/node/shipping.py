@@ -19,7 +19,6 @@ from runyard.node.removal import remove
 from runyard.node.shipper import HEARTBEAT_EVERY, Shipper
 from runyard.node.signals import Signals
 from runyard.node.uploads import Outputs
-from runyard.sdk.client import Locator
 
 DELIVERED, UNWANTED, AWAY, BROKEN = "delivered", "unwanted", "away", "broken"
 
@@ -45,8 +44,7 @@ class Shipping:
         self._end: Fact | None = None
         self._may_report = threading.Event()
         self._may_report.set()
-        server_file = Path(plan.server_file) if plan.server_file else None
-        self._courier = Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder)
+        self._courier = Courier.of(plan, folder)
         self._warnings: list[dict[str, str]] = []
         own = GrowingFile(self._courier, folder / "streams/runner.log", _system_log(plan, "runner"), resume)
         self._own_log = own

@@ -59,9 +59,7 @@ class Ledger:
         return self.end(run_id, Fact(kind, outcome="failed", error=error, reason=message, final=final))
 
     def _attempt(self, connection: Connection, run: Run, fact: Fact) -> Attempt:
-        if run.led:
-            return Attempt()
-        replaceable = fact.kind in (states.ENDED, states.LOST) and self._replaceable(run)
+        replaceable = not run.led and fact.kind in (states.ENDED, states.LOST) and self._replaceable(run)
         if run.restart is None and not replaceable:
             return Attempt(run.attempt)
         return Attempt(run.attempt, attempts.most(connection, run.id), run.restart, replaceable)

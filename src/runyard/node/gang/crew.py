@@ -78,6 +78,7 @@ class Crew:
         self.state = State(PREPARING, me, os.urandom(16).hex(), machine=machine())
         self._processes = Ranks(self.state.cookie, plan.grace_seconds, signals)
         self._ranks: dict[int, Rank] = {}  # by process id
+        self._told: set[int] = set()  # ranks under mpirun whose end was told
         self._told_to_end: float | None = None  # when the processes were; of time.monotonic()
         self._memory_kills = exits.memory_kills()
         self._environment: Ready | None = None  # held for as long as the run lives, so that nobody removes it
@@ -171,7 +172,8 @@ class Crew:
 
     def reap(self) -> tuple[list[RankEnd], list[Child]]:
         """The ranks that have ended since this was last asked, and what else was started here and has ended."""
-        return self._sort(self._processes.reap())
+        ranks, others = self._sort(self._processes.reap())
+        return ranks + self._ends_under_mpi(), others
 
     def end(self) -> tuple[list[RankEnd], list[Child]]:
         """End everything of the run on this node; returns what was not told by `reap` yet."""
@@ -179,15 +181,20 @@ class Crew:
         self._told_to_end = time.monotonic()
         after = self._sort(self._processes.end())
         self._remove_containers()
-        return before[0] + after[0], before[1] + after[1]
+        return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
-    def ends_under_mpi(self) -> list[RankEnd]:
-        """How the ranks that mpirun had started here ended, as far as they could still say."""
+    def _ends_under_mpi(self) -> list[RankEnd]:
+        """How the ranks that mpirun has started here ended, as far as they could still say; each is told once."""
+        if self.mpi is None:
+            return []
         from runyard.node.mpi import exits as ends
 
         found = []
-        known = {each.rank: each for each in self.ranks}
+        known = {each.rank: each for each in self.ranks if each.rank not in self._told}
         for rank, code in ends(self.folder).items():
+            if rank not in known:
+                continue
+            self._told.add(rank)
             seen = (self.folder / "streams" / f"rank_{rank}.exit").stat().st_mtime
             exit = Exit(None, code - 128) if 128 < code < 128 + signal.NSIG else Exit(code, None)
             at = time.monotonic() - (time.time() - seen)

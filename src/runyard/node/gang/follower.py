@@ -163,7 +163,6 @@ class Follower:
                 code = child.exit.code if child.exit.code is not None else 128 + (child.exit.signal or 0)
                 self._send("spawned_ended", number=number, code=code)
         if over:
-            ends = ends + (self._crew.ends_under_mpi() if self._plan.distribution.kind == MPI else [])
             self._send("over", ends=[end.as_dict() for end in ends])
             return
         for end in ends:

@@ -212,8 +212,8 @@ class Leader:
     def _has_ended(self) -> bool:
         if self._roster.problem is not None or self._roster.first_lost() is not None:
             return True
-        if self._mpirun is not None:
-            return self._mpirun.exit is not None
+        if self._mpirun is not None and self._mpirun.exit is not None:
+            return True
         return self._done() or any(not end.exit.ok for end in [*self._ends, *self._roster.ends])
 
     def _done(self) -> bool:
@@ -228,7 +228,7 @@ class Leader:
         return not left - {PARAMETER_SERVER}
 
     def _unfinished(self) -> list[Rank]:
-        """The processes that have not ended well so far; under mpirun, which alone knows of each, all of them."""
+        """The processes that have not ended well so far."""
         well = {end.rank for end in [*self._ends, *self._roster.ends] if end.exit.ok}
         return [each for each in self._distribution.ranks() if each.rank not in well]
 
@@ -253,8 +253,6 @@ class Leader:
     def _judge(self, stop: str | None) -> facts.Fact:
         """How the run has ended. What happened first counts, on whichever node."""
         ends = [*self._ends, *self._roster.ends]
-        if self._mpirun is not None:
-            ends += self._crew.ends_under_mpi()
         error = self._first_failure(ends)
         asked = self._signals.stop_asked or self._roster.stop_asked
         if stop is None and asked and (error or {}).get("exit", {}).get("signal") == signal.SIGTERM:

@@ -76,7 +76,5 @@ def _path(plan: Plan) -> str:
 
 def _courier(plan: Plan, folder: Path, check: Callable[[], None]) -> Courier:
     from runyard.node.courier import Courier
-    from runyard.sdk.client import Locator
 
-    server_file = Path(plan.server_file) if plan.server_file else None
-    return Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check)
+    return Courier.of(plan, folder, check)
