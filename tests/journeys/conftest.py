@@ -7,7 +7,9 @@ import signal
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -84,19 +86,29 @@ class Yard:
         return mine
 
 
+AYard = TypeVar("AYard", bound=Yard)
+
+
 @pytest.fixture
 def yard(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
     folder = tmp_path / "projects"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    yard = Yard(home, folder)
+    with closing(Yard(home, folder)) as yard:
+        yield yard
+
+
+@contextmanager
+def closing(yard: AYard) -> Iterator[AYard]:
+    """At the end of a good story the server is stopped, and nothing may be left. Whatever happens, nothing is left."""
     try:
         yield yard
-        stop_server(home)
+        stop_server(yard.home)
         deadline = time.monotonic() + 30
         while (left := yard.processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not left, f"left behind: {[(p.pid, p.cmdline()) for p in left]}"
     finally:
+        stop_server(yard.home)
         for process in yard.processes():
             process.kill()

@@ -1,0 +1,64 @@
+"""The fixture `gangs`: a yard with the cluster of one engine, for all stories of a module (it is slow to start)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.journeys.conftest import closing
+from tests.journeys.gang_places import OnRay, OnSlurm, Place, ThisMachine
+from tests.journeys.gang_yard import GangYard
+from tests.ray_cluster import ray_cluster
+from tests.slurm_cluster import slurm_cluster
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["cluster_yard", "gangs", "ray_cluster", "slurm_cluster"]
+
+ENGINES = [
+    pytest.param("local", marks=pytest.mark.xdist_group("gangs-local")),
+    pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
+    pytest.param("slurm", marks=pytest.mark.xdist_group("slurm")),
+]
+"""The groups are those of the engines' own tests: one worker has the cluster, and the machine is not flooded."""
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def cluster_yard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GangYard]:
+    """A yard with a target on the engine, for a whole module."""
+    place = _place(request)
+    folder = tmp_path_factory.mktemp(f"gangs-{request.param}")
+    with pytest.MonkeyPatch.context() as patch, closing(_yard(folder, place, patch)) as yard:
+        place.make(yard.workspace)
+        yield yard
+
+
+@pytest.fixture
+def gangs(cluster_yard: GangYard, monkeypatch: pytest.MonkeyPatch) -> Iterator[GangYard]:
+    """The yard of the module, with nothing left of the test afterwards."""
+    monkeypatch.chdir(cluster_yard.folder)
+    cluster_yard.submitted.clear()
+    with monkeypatch.context() as outside:
+        outside.delenv("RUNYARD_HOME")  # nodes that are started now do not belong to the yard
+        cluster_yard.place.heal()
+    yield cluster_yard
+    cluster_yard.nothing_left()
+
+
+def _place(request: pytest.FixtureRequest) -> Place:
+    if request.param == "ray":
+        return OnRay(request.getfixturevalue("ray_cluster"))
+    if request.param == "slurm":
+        return OnSlurm(request.getfixturevalue("slurm_cluster"))
+    return ThisMachine()
+
+
+def _yard(folder: Path, place: Place, patch: pytest.MonkeyPatch) -> GangYard:
+    home, projects = folder / "home", folder / "projects"
+    home.mkdir(mode=0o700)
+    projects.mkdir()
+    patch.setenv("RUNYARD_HOME", str(home))
+    patch.setenv("RUNYARD_GRACE_SECONDS", "2")
+    return GangYard(home, projects, place)
