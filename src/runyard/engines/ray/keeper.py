@@ -1,0 +1,365 @@
+"""Keeps the gangs of one server in a Ray cluster: a detached actor on the head, and the tasks that it owns.
+
+This runs inside the cluster, with nothing of Runyard around it: the driver sends it there by value. A gang is a
+placement group and one task in each of its bundles. The task starts the node runner and waits for it.
+
+Why tasks, and not an actor for each node: a new worker process costs more than a second of CPU, an actor always needs
+one, and a task takes over the idle one that the last task has left. Why an actor owns them: a task dies with its owner,
+so one that a server or its driver owned would die with those; the actor is found again by its name. It asks for no CPU.
+Ray keeps idle workers only for as long as the driver lives that made the actor, so each driver makes a keeper of its
+own. A keeper whose driver is gone keeps its gangs to their end, and ends when nobody has asked for them for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import ray
+from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+WAITS, PLACED, ENDED = "waits", "placed", "ended"
+
+AT_ONCE, AT_ONCE_TO_GROW = 8, 64
+"""Groups that are asked for at the same time. An autoscaler grows by what it sees, so it is shown more."""
+
+OVERTAKEN = 16
+"""So many later gangs may find room before the one that waits longest. Then the others wait for it."""
+
+POLL = 2.0
+UNVISITED, UNVISITED_WITH_NEWS = 60.0, 3600.0  # after that a keeper with no gang alive ends
+KEPT = 5000  # ended gangs that are remembered when nobody asks to forget them
+
+
+@dataclass
+class Gang:
+    name: str
+    spec: dict[str, Any]
+    number: int
+    state: str = WAITS
+    reason: str = ""
+    nodes: list[str] = field(default_factory=list)
+    how: str = ""
+    taken: bool = False
+    version: int = 0
+    overtaken: int = 0
+    stopped: bool = False
+    turn: asyncio.Event = field(default_factory=asyncio.Event)  # it may ask for its group, or need not any more
+    group: Any = None
+    tasks: list[Any] = field(default_factory=list)
+    leader: Any = None  # the asyncio task that leads it, kept so that it is not collected
+
+    def as_dict(self) -> dict[str, Any]:
+        names = ("name", "state", "reason", "nodes", "how", "taken")
+        return {name: getattr(self, name) for name in names}
+
+
+class Keeper:
+    """The actor. Its methods are called by drivers: the one that made it, and those after it."""
+
+    def __init__(self, tether: str) -> None:
+        self._tether = tether
+        self._gangs: dict[str, Gang] = {}
+        self._numbers = itertools.count(1)
+        self._version = 0
+        self._changed = asyncio.Condition()
+        self._threads = ThreadPoolExecutor(AT_ONCE_TO_GROW + 4)  # each waits in a call to Ray that blocks
+        self._visited = time.monotonic()
+        self._nodes: tuple[float, list[dict[str, Any]]] = (-POLL, [])
+        self._looking = asyncio.Lock()
+        self._ending = asyncio.ensure_future(self._end_when_unused())
+        self._run = ray.remote(run_node)
+
+    async def start(self, name: str, spec: dict[str, Any]) -> None:
+        """Take a gang in. One of that name that is there already is the same one: the driver has asked twice."""
+        self._visited = time.monotonic()
+        if name not in self._gangs:
+            gang = self._gangs[name] = Gang(name, spec, next(self._numbers))
+            gang.leader = asyncio.ensure_future(self._lead(gang))
+            self._call_up()
+
+    async def stop(self, name: str) -> None:
+        """Ask the node runners of a gang to end, or take it out of the queue."""
+        gang = self._gangs.get(name)
+        if gang is None or gang.state == ENDED:
+            return
+        gang.stopped = True
+        gang.turn.set()
+        if gang.state == WAITS and gang.group is not None:
+            await self._in_thread(remove_placement_group, gang.group)
+        self._cancel(gang)
+
+    async def forget(self, name: str) -> None:
+        """Nobody will ask for this gang again, if it has ended."""
+        if name in self._gangs and self._gangs[name].state == ENDED:
+            del self._gangs[name]
+
+    async def find(self, name: str) -> dict[str, Any] | None:
+        gang = self._gangs.get(name)
+        return gang.as_dict() if gang else None
+
+    async def changes(self, since: int, timeout: float) -> tuple[int, list[dict[str, Any]]]:
+        """What has changed after that version, as soon as something has, or nothing when the time is over."""
+        self._visited = time.monotonic()
+        with contextlib.suppress(asyncio.TimeoutError):
+            async with self._changed:
+                await asyncio.wait_for(self._changed.wait_for(lambda: self._version > since), timeout)
+        changed = sorted((gang for gang in self._gangs.values() if gang.version > since), key=lambda one: one.version)
+        return self._version, [gang.as_dict() for gang in changed]
+
+    async def cluster(self) -> list[dict[str, Any]]:
+        """The nodes that are alive, and what each has and has free."""
+        self._visited = time.monotonic()
+        return await self._seen()
+
+    async def _lead(self, gang: Gang) -> None:
+        """Lead a gang from the queue to its end."""
+        try:
+            await self._place(gang)
+            if gang.state == PLACED:
+                await self._follow(gang)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the gang has an end, and says why
+            gang.how, gang.taken = f"Ray could not run it: {first_line(error)}", True
+        finally:
+            if gang.stopped and gang.state == WAITS:
+                gang.how, gang.taken = "it was taken out of the queue", False
+            self._cancel(gang)
+            if gang.group is not None:
+                await self._in_thread(remove_placement_group, gang.group)
+            await self._enter(gang, ENDED)
+            self._drop_the_oldest()
+
+    async def _place(self, gang: Gang) -> None:
+        spec = gang.spec
+        while not await happens(gang.turn, POLL):
+            await self._explain(gang)
+        if not gang.stopped:
+            bundles = [dict(spec["bundle"]) for _ in range(spec["nodes"])]
+            gang.group = await self._in_thread(placement_group, bundles, "STRICT_SPREAD", gang.name)
+        first = True
+        while not gang.stopped:
+            # The first look is short: a gang that finds room at once is never said to wait.
+            if await self._in_thread(gang.group.wait, 1 if first else POLL):
+                break
+            first = False
+            await self._explain(gang)
+        if gang.stopped:
+            return
+        for other in self._gangs.values():
+            if other.state == WAITS and other.group is not None and other.number < gang.number:
+                other.overtaken += 1
+        table = await self._in_thread(placement_group_table, gang.group)
+        where = table["bundles_to_node_id"]
+        gang.nodes = [where[index] for index in sorted(where)]
+        await self._enter(gang, PLACED)
+
+    def _call_up(self) -> None:
+        """Tell those whose turn it is to ask Ray for their group: few at once, in order, and none is left behind."""
+        waiting = sorted((one for one in self._gangs.values() if one.state == WAITS), key=lambda one: one.number)
+        if any(one.overtaken >= OVERTAKEN for one in waiting):
+            waiting = waiting[:1]
+        for place, gang in enumerate(waiting):
+            if place < (AT_ONCE_TO_GROW if gang.spec["grows"] else AT_ONCE):
+                gang.turn.set()
+
+    async def _follow(self, gang: Gang) -> None:
+        """Have a node runner started in each bundle, and wait until none of them is alive."""
+        spec = gang.spec
+        for index in range(spec["nodes"]):
+            options = {
+                "num_cpus": spec["bundle"].get("CPU", 0),
+                "num_gpus": spec["bundle"].get("GPU", 0),
+                "max_retries": 0,
+                "name": f"{gang.name} node {index}",
+                "scheduling_strategy": PlacementGroupSchedulingStrategy(gang.group, index),
+            }
+            command = [spec["python"], *spec["arguments"], str(index)]
+            gang.tasks.append(self._run.options(**options).remote(self._tether, command, spec["environment"]))
+        if gang.stopped:  # between the placing and this moment
+            self._cancel(gang)
+        pending = {asyncio.ensure_future(exit_of(task)): index for index, task in enumerate(gang.tasks)}
+        exits: dict[int, Exit] = {}
+        lost_at = None
+        while pending:
+            patience = None if lost_at is None else max(0.1, lost_at + spec["patience"] - time.monotonic())
+            done, _ = await asyncio.wait(pending, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            if not done:  # the rest of the gang has not noticed that it is incomplete
+                self._cancel(gang)
+            for one in done:
+                exits[pending.pop(one)] = one.result()
+            if lost_at is None and any(one.lost for one in exits.values()):
+                lost_at = time.monotonic()
+        self._conclude(gang, [exits[index] for index in sorted(exits)])
+
+    def _conclude(self, gang: Gang, exits: list[Exit]) -> None:
+        """How the gang ended: the first loss, or the first bad end, that of node 0 before others."""
+        bad = [(index, one) for index, one in enumerate(exits) if not one.good]
+        lost = [(index, one) for index, one in bad if one.lost]
+        index, one = (lost or bad or [(0, exits[0])])[0]
+        where = f"node {index}: " if len(exits) > 1 and not one.good else ""
+        gang.how = where + one.how
+        gang.taken = bool(lost) and one.taken and not gang.stopped
+
+    def _cancel(self, gang: Gang) -> None:
+        for task in gang.tasks:
+            with contextlib.suppress(ray.exceptions.RayError, ValueError):
+                ray.cancel(task)
+
+    async def _explain(self, gang: Gang) -> None:
+        nodes = await self._seen()
+        holders = sum(one.state == PLACED for one in self._gangs.values())
+        before = sum(one.state == WAITS and one.number < gang.number for one in self._gangs.values())
+        reason = why_it_waits(gang.spec, nodes, holders, before)
+        if gang.state == WAITS and reason != gang.reason:
+            gang.reason = reason
+            await self._enter(gang, WAITS)
+
+    async def _seen(self) -> list[dict[str, Any]]:
+        """The nodes as they were seconds ago: however many gangs wait, Ray is asked once."""
+        async with self._looking:
+            seen_at, nodes = self._nodes
+            if time.monotonic() - seen_at >= POLL:
+                nodes = await self._in_thread(nodes_alive)
+                self._nodes = (time.monotonic(), nodes)
+        return nodes
+
+    async def _enter(self, gang: Gang, state: str) -> None:
+        async with self._changed:
+            self._version += 1
+            gang.state, gang.version = state, self._version
+            self._changed.notify_all()
+        self._call_up()
+
+    async def _in_thread(self, function: Any, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+
+    def _drop_the_oldest(self) -> None:
+        ended = [name for name, gang in self._gangs.items() if gang.state == ENDED]
+        for name in ended[: max(0, len(ended) - KEPT)]:
+            del self._gangs[name]
+
+    async def _end_when_unused(self) -> None:
+        while any(gang.state != ENDED for gang in self._gangs.values()) or time.monotonic() < self._visited + (
+            UNVISITED_WITH_NEWS if self._gangs else UNVISITED
+        ):
+            await asyncio.sleep(5)
+        ray.kill(ray.get_runtime_context().current_actor)
+
+
+async def happens(event: asyncio.Event, within: float) -> bool:
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(event.wait(), within)
+    return event.is_set()
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a node runner ended. `lost`: Ray lost it. `taken`: and it may well go better another time."""
+
+    how: str
+    good: bool = False
+    lost: bool = False
+    taken: bool = False
+
+
+async def exit_of(task: Any) -> Exit:
+    try:
+        code, said = await task
+    except ray.exceptions.TaskCancelledError:
+        return Exit("it was stopped", good=True)
+    except ray.exceptions.OutOfMemoryError:
+        return Exit("Ray ended it because its node was out of memory. Ask for more memory.", lost=True)
+    except ray.exceptions.NodeDiedError as error:
+        return Exit(f"its node is gone ({first_line(error)})", lost=True, taken=True)
+    except ray.exceptions.RayError as error:
+        return Exit(f"Ray lost it ({first_line(error)})", lost=True, taken=True)
+    if code < 0:
+        return Exit(f"killed by {signal.Signals(-code).name}")
+    return Exit(f"exit code {code}" + (f": {said}" if code and said else ""), good=code == 0)
+
+
+def run_node(tether: str, command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+    """The task: run the command in the place of this worker, and return how it ended and what it said last."""
+    asked = [False]
+
+    def ask(*_: object) -> None:
+        asked[0] = True
+
+    # This is how Ray cancels a task. The handler stays: were it taken away, a late signal would end the worker.
+    signal.signal(signal.SIGINT, ask)
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                [command[0], "-I", "-S", "-c", tether, str(os.getpid()), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                env={**environment_of_node(), **environment},
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            return 127, f"{command[0]} cannot be started on this node: {error.strerror}"
+        while True:
+            try:
+                code = process.wait(1.0 if asked[0] else 0.1)
+                break
+            except subprocess.TimeoutExpired:
+                if asked[0]:
+                    process.terminate()
+        said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
+        return code, said.read().decode("utf-8", "replace").strip()
+
+
+def environment_of_node() -> dict[str, str]:
+    """The variables of this worker without those that Ray has set for itself. GPUs stay: they are the task's."""
+    own = ("RAY_", "PYTHONPATH", "OMP_NUM_THREADS", "LD_PRELOAD", "PYTHONBREAKPOINT")
+    return {name: value for name, value in os.environ.items() if not name.startswith(own)}
+
+
+def nodes_alive() -> list[dict[str, Any]]:
+    free = ray._private.state.available_resources_per_node()
+    return [
+        {
+            "id": node["NodeID"],
+            "name": node.get("NodeName") or node["NodeManagerAddress"],
+            "address": node["NodeManagerAddress"],
+            "has": node["Resources"],
+            "free": free.get(node["NodeID"], {}),
+        }
+        for node in ray.nodes()
+        if node["Alive"]
+    ]
+
+
+def why_it_waits(spec: dict[str, Any], nodes: list[dict[str, Any]], holders: int, before: int) -> str:
+    bundle, wanted = spec["bundle"], spec["nodes"]
+
+    def fits(amounts: dict[str, float]) -> bool:
+        return all(amounts.get(name, 0) >= amount for name, amount in bundle.items())
+
+    able = sum(fits(node["has"]) for node in nodes)
+    free = sum(fits(node["free"]) for node in nodes)
+    said = f"waits for {spec['wish']}; the cluster has "
+    if able < wanted:
+        said += f"{able or 'no'} such node{'' if able == 1 else 's'}"
+        return said + (" and is asked to grow" if spec["grows"] else ", so it must grow first")
+    said += f"{able} such node{'' if able == 1 else 's'}, of which {free or 'none'} {'is' if free < 2 else 'are'} free"
+    if holders:
+        said += f"; {holders} run{'' if holders == 1 else 's'} of this server {'is' if holders == 1 else 'are'} there"
+    return said + (f"; {before} wait{'s' if before == 1 else ''} before it" if before else "")
+
+
+def first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".") if lines else type(error).__name__

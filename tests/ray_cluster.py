@@ -1,0 +1,272 @@
+"""A real Ray cluster on loopback: a head and nodes, each a session of processes of its own, ended by their ids.
+
+`ray stop` would end every Ray of the machine. Tests that use a cluster are marked `xdist_group("ray")`, so that one
+worker starts one cluster for all of them. Should the tests be killed, the cluster ends with them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tests.frameworks import environment
+
+from runyard.engines.ray import tether
+
+HEALTH = {
+    # A lost node is noticed in about three seconds; by default it takes up to a minute.
+    "RAY_health_check_initial_delay_ms": "1000",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "2000",
+    "RAY_health_check_failure_threshold": "3",
+    "RAY_worker_niceness": "0",
+}
+DEADLINE = 240.0
+STORE = 80_000_000  # bytes of a node's object store: the least that Ray takes
+
+
+class ClusterFailed(Exception):
+    """A part of the cluster did not start; the text is what it said last."""
+
+
+class Node:
+    """One `ray start --block`, and everything below it."""
+
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes], address: str) -> None:
+        self.folder, self.process, self.address = folder, process, address
+
+    def processes(self) -> list[psutil.Process]:
+        """Ray's own processes on this node, also when those that started them are gone."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(OSError, psutil.NoSuchProcess):
+                if os.getsid(process.pid) == self.process.pid:
+                    found.append(process)
+        return found
+
+    def send(self, number: int) -> None:
+        for process in self.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+
+    def lose(self) -> None:
+        """The node's daemon is killed, and what watches it: what runs on the node must notice by itself."""
+        for process in self.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.name() in ("ray", "raylet"):
+                    process.kill()
+
+    def kill(self) -> None:
+        """All of the node is gone, with all that runs on it, as after a power cut."""
+        for process in self.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                below = process.children(recursive=True)
+                process.kill()
+                for one in below:
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        one.kill()
+        self.process.wait()
+
+    @property
+    def gone(self) -> bool:
+        return self.process.poll() is not None
+
+
+class RayCluster:
+    """A cluster that runs. `python` is an interpreter that has Ray."""
+
+    def __init__(self, python: Path, folder: Path) -> None:
+        self.python, self._folder = python, folder
+        self._number = 10
+        # Every cluster has its part of 127.0.0.0/8; Ray replaces 127.0.0.1 by the machine's own address.
+        self._net = f"127.{secrets.randbelow(200) + 10}.{secrets.randbelow(250) + 1}"
+        self.nodes: list[Node] = []
+        (folder / "home").mkdir(parents=True)
+        self.token_file = folder / "token"
+        self.token_file.write_text(secrets.token_hex(32), "utf-8")
+        self.variables = {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(self.token_file),
+            "HOME": str(folder / "home"),
+            "TMPDIR": str(folder),  # Ray leaves files there
+        }
+        self._port, self._client_port = _free_ports(2)
+        self.head: Node | None = None
+
+    @property
+    def address(self) -> str:
+        """For a driver on this machine."""
+        return f"{self._net}.10:{self._port}"
+
+    @property
+    def client_address(self) -> str:
+        """For a driver on any machine."""
+        return f"ray://{self._net}.10:{self._client_port}"
+
+    def options(self, **more: object) -> dict[str, Any]:
+        """The options of a target on this cluster."""
+        return {"address": self.address, "token_file": str(self.token_file), "ray_python": str(self.python), **more}
+
+    def add(self, count: int = 1, cpus: int = 4, **resources: float) -> list[Node]:
+        """Add nodes, and wait until the cluster has them."""
+        added = []
+        for _ in range(count):
+            self._number += 1
+            options = [f"--address={self.address}", f"--num-cpus={cpus}", f"--resources={json.dumps(resources)}"]
+            added.append(self._start(f"{self._net}.{self._number}", options))
+            self.nodes.append(added[-1])
+        self._await(added)
+        return added
+
+    def remove(self, nodes: list[Node]) -> None:
+        for node in nodes:
+            node.kill()
+            self.nodes.remove(node)
+
+    def node_of(self, process: psutil.Process) -> Node:
+        """The node that a process runs on."""
+        sessions = set()
+        for one in [process, *process.parents()]:
+            with contextlib.suppress(OSError):
+                sessions.add(os.getsid(one.pid))
+        return next(node for node in self.nodes if node.process.pid in sessions)
+
+    def settle(self) -> None:
+        """Replace the nodes that are gone."""
+        gone = [node for node in self.nodes if node.gone]
+        for node in gone:
+            self.nodes.remove(node)
+        if gone:
+            self.add(len(gone))
+
+    def _await(self, nodes: list[Node]) -> None:
+        script = (
+            "import ray, sys, time\n"
+            f"ray.init({self.address!r}, logging_level='ERROR', log_to_driver=False)\n"
+            "alive = lambda: {node['NodeManagerAddress'] for node in ray.nodes() if node['Alive']}\n"
+            "while not set(sys.argv[1:]) <= alive(): time.sleep(.1)\n"
+        )
+        command = [str(self.python), "-c", script, *(node.address for node in nodes)]
+        with (self._folder / "await.log").open("wb") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **self.variables})
+        try:
+            _wait(lambda: process.poll() is not None, nodes, "the nodes of Ray")
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode:
+            raise ClusterFailed((self._folder / "await.log").read_text("utf-8", "replace")[-1000:])
+
+    def end(self) -> None:
+        for node in [*self.nodes, *([self.head] if self.head else [])]:
+            node.kill()
+
+    def start_head(self) -> Node:
+        """Start the head, also in the place of one that is gone: a new cluster at the same address."""
+        options = [
+            "--head",
+            f"--port={self._port}",
+            f"--ray-client-server-port={self._client_port}",
+            "--include-dashboard=false",
+            "--num-cpus=0",
+            "--disable-usage-stats",
+        ]
+        self.head = self._start(f"{self._net}.10", options)
+        _wait(lambda: _listens(f"{self._net}.10", self._port), [self.head], "the head of Ray")
+        return self.head
+
+    def _start(self, address: str, options: list[str]) -> Node:
+        folder = self._folder / f"node-{address}-{secrets.token_hex(2)}"
+        folder.mkdir()
+        command = [
+            *(sys.executable, "-I", "-S", tether.__file__, str(os.getpid())),  # it ends when the tests are killed
+            *(str(self.python.parent / "ray"), "start", "--block", *options),
+            *(f"--node-ip-address={address}", f"--object-store-memory={STORE}", f"--temp-dir={folder}/ray"),
+        ]
+        variables = {**os.environ, **self.variables, **HEALTH}
+        variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
+        variables.pop("PYTHONDONTWRITEBYTECODE", None)
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables, start_new_session=True
+            )
+        return Node(folder, process, address)
+
+
+@contextlib.contextmanager
+def started(nodes: int = 3) -> Iterator[RayCluster]:
+    """A cluster for as long as the block lasts."""
+    try:
+        python = environment("ray")
+    except RuntimeError as error:
+        pytest.skip(f"Ray cannot be installed: {error}")
+    # A short name: the path of a socket has at most 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="yr", dir="/tmp", ignore_cleanup_errors=True) as name:
+        cluster = RayCluster(python, Path(name))
+        try:
+            cluster.start_head()
+            cluster.add(nodes)
+            yield cluster
+        finally:
+            cluster.end()
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[RayCluster]:
+    """A cluster of three nodes; one for all tests of this process. Skips where there can be none."""
+    with _shared():
+        yield _clusters[-1]
+
+
+_clusters: list[RayCluster] = []
+_users = contextlib.ExitStack()
+
+
+@contextlib.contextmanager
+def _shared() -> Iterator[None]:
+    """The fixture is known to several folders of tests, each of which would start a cluster of its own."""
+    if _clusters:
+        yield
+        return
+    _clusters.append(_users.enter_context(started()))
+    try:
+        yield
+    finally:
+        _clusters.clear()
+        _users.close()
+
+
+def _wait(done: Callable[[], bool], nodes: list[Node], what: str) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while not done():
+        for node in nodes:
+            if node.gone or time.monotonic() > deadline:
+                said = (node.folder / "log").read_text("utf-8", "replace")[-2000:]
+                raise ClusterFailed(f"waited for {what}: {said}")
+        time.sleep(0.1)
+
+
+def _listens(host: str, port: int) -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection((host, port), 1).close()
+        return True
+    return False
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        taken = [stack.enter_context(socket.create_server(("0.0.0.0", 0))) for _ in range(count)]
+        return [one.getsockname()[1] for one in taken]
