@@ -10,7 +10,7 @@ from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.ray.line import QUIET, Hear, Line
 from runyard.engines.ray.request import Address
 
-DEAF = 60.0  # seconds; a driver that has said nothing for so long is replaced
+DEAF = 25.0  # seconds; a driver that has said nothing for so long is replaced
 UNUSED = 600.0  # a driver that nobody has needed for so long ends
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0  # between attempts to reach a cluster that is away
 

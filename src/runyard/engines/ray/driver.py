@@ -21,6 +21,7 @@ import secrets
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,13 +176,12 @@ def read(requests: queue.Queue[dict[str, Any]]) -> None:
     os._exit(0)  # nothing here needs an ending, and Ray may hang in its own
 
 
-def refused(error: BaseException | None) -> str | None:
+def refused(error: Exception) -> str | None:
     """What the cluster said, if trying again will not help: it has other versions, or does not know the token."""
-    while error is not None:
-        said = f"{type(error).__name__} {error}".lower()
-        if any(word in said for word in ("version mismatch", "authenticationerror", "invalidauthtoken")):
-            return first_line(error).partition(". ")[0]
-        error = error.__cause__ or error.__context__
+    signs = ("Version mismatch", "AuthenticationError", "InvalidAuthToken")
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        if any(sign in line for sign in signs):
+            return line.strip().partition(". ")[0].rpartition("Error: ")[2]
     return None
 
 
