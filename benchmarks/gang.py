@@ -151,13 +151,26 @@ def _ray(ground: Field, folder: Path, stack: contextlib.ExitStack, say: Say) -> 
     peers = venvs.peers(venvs.LAUNCHERS, say)
     say("starting a Ray of two nodes ...")
     ray = stack.enter_context(ray_head.started(peers, nodes=2, cores=4))
-    ground.targets["ray-cluster"] = {"engine": "ray", "address": ray.cluster, "token_file": str(ray.token)}
+    ground.targets["ray-cluster"] = {
+        "engine": "ray",
+        "address": ray.cluster,
+        "token_file": str(ray.token),
+        "ray_python": peers.python,
+    }
 
     def command(pipe: str) -> None:
         submit = [peers.command("ray"), "job", "submit", "--address", ray.address, "--"]
         driver = [peers.python, measure.script("gang_on_ray.py"), measure.script(SCRIPT), "plain", pipe]
         call([*submit, *driver], **ray.variables)
 
+    def takes_jobs() -> bool:  # its agents come a while after its nodes
+        try:
+            call([peers.command("ray"), "job", "submit", "--address", ray.address, "--", "true"], **ray.variables)
+        except Failed:
+            return False
+        return True
+
+    measure.wait_until(takes_jobs, "the start of Ray's agents", timeout=120, interval=1)
     name = f"`ray job submit`, Ray {peers.version('ray')}"
     ground.add(name, commanded(command, writers=RANKS), "Runyard, Ray", "ray-cluster", "plain", peers.python)
 

@@ -142,7 +142,7 @@ def _digits(value: float) -> str:
 
 
 def _rounded(rate: float) -> str:
-    return f"{round(rate, -3) if rate >= 10_000 else rate:,.0f}"
+    return _digits(round(rate, -3) if rate >= 10_000 else rate)
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
