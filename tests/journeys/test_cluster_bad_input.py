@@ -33,6 +33,6 @@ def test_a_partition_that_is_not_there(yard: Yard, slurm_cluster: SlurmCluster) 
 @pytest.mark.xdist_group("slurm")
 def test_what_sbatch_refuses_is_refused_before_the_first_run(yard: Yard, slurm_cluster: SlurmCluster) -> None:
     config = SlurmCompute.attach_configuration(constraint="no-such-feature", conf=str(slurm_cluster.conf))
-    with pytest.raises(ComputeTargetException, match="Invalid feature specification.*constraint"):
+    with pytest.raises(ComputeTargetException, match=r"Invalid feature specification.*constraint"):
         ComputeTarget.attach(yard.workspace, "hpc", config)
     assert not ComputeTarget.list(yard.workspace)
