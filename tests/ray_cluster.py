@@ -31,9 +31,12 @@ HEALTH = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "3",
+    # A head that a test has stopped for a while is waited for.
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "240",
     "RAY_worker_niceness": "0",
 }
 DEADLINE = 240.0
+NODES, CORES = 4, 4
 STORE = 80_000_000  # bytes of a node's object store: the least that Ray takes
 
 
@@ -120,7 +123,7 @@ class RayCluster:
         """The options of a target on this cluster."""
         return {"address": self.address, "token_file": str(self.token_file), "ray_python": str(self.python), **more}
 
-    def add(self, count: int = 1, cpus: int = 4, **resources: float) -> list[Node]:
+    def add(self, count: int = 1, cpus: int = CORES, **resources: float) -> list[Node]:
         """Add nodes, and wait until the cluster has them."""
         added = []
         for _ in range(count):
@@ -207,7 +210,7 @@ class RayCluster:
 
 
 @contextlib.contextmanager
-def started(nodes: int = 3) -> Iterator[RayCluster]:
+def started(nodes: int = NODES) -> Iterator[RayCluster]:
     """A cluster for as long as the block lasts."""
     try:
         python = environment("ray")
@@ -226,7 +229,7 @@ def started(nodes: int = 3) -> Iterator[RayCluster]:
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[RayCluster]:
-    """A cluster of three nodes; one for all tests of this process. Skips where there can be none."""
+    """A cluster; one for all tests of this process. Skips where there can be none."""
     with _shared():
         yield _clusters[-1]
 

@@ -1,4 +1,4 @@
-"""The Ray engine with a real cluster of three nodes on this machine: gangs wait, run, are stopped, lost and found."""
+"""The Ray engine with a real cluster of several nodes on this machine: gangs wait, run, are stopped, lost and found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
-from tests.ray_cluster import RayCluster, ray_cluster, started
+from tests.ray_cluster import CORES, NODES, RayCluster, ray_cluster, started
 
 from runyard.contracts.compute import RUNNING, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang
@@ -114,15 +114,16 @@ def wait_until(done: Callable[[], object], deadline: float = DEADLINE) -> None:
 
 
 def test_a_gang_runs_on_different_nodes_and_ends(yard: Yard, engine: RayEngine) -> None:
-    engine.start(yard.gang("two", nodes=2, seconds=2.0), yard.ear)
+    handle = engine.start(yard.gang("two", nodes=2, seconds=DEADLINE), yard.ear)
     nodes = {yard.cluster.node_of(runner).address for runner in yard.runners("two", 2)}
     assert len(nodes) == 2
     wait_until(lambda: ("placed", "two") in yard.ear.said)
     offer = engine.offer()
-    assert offer.most_nodes == 3
+    assert offer.most_nodes == NODES
     assert {node.address for node in offer.nodes if node.run_id == "two"} == nodes
     assert {node.state for node in offer.nodes if node.run_id == "two"} == {RUNNING}
-    assert yard.gone("two") == ("exit code 0", False)
+    engine.stop("two", handle)
+    assert yard.gone("two")[1] is False
 
 
 def test_what_a_runner_said_before_it_failed_is_told(yard: Yard, engine: RayEngine) -> None:
@@ -145,14 +146,14 @@ def test_a_runner_sees_nothing_of_ray_and_what_it_was_given(yard: Yard, engine: 
 
 
 def test_a_gang_that_finds_no_room_says_why_and_gets_it_when_another_ends(yard: Yard, engine: RayEngine) -> None:
-    first = engine.start(yard.gang("first", nodes=2, cores=4, seconds=DEADLINE), yard.ear)
+    first = engine.start(yard.gang("first", nodes=2, cores=CORES, seconds=DEADLINE), yard.ear)
     yard.runners("first", 2)
-    engine.start(yard.gang("second", nodes=3, cores=3), yard.ear)
+    engine.start(yard.gang("second", nodes=NODES, cores=CORES - 1), yard.ear)
     engine.start(yard.gang("small", cores=2), yard.ear)  # it has room beside the first
     assert yard.gone("small") == ("exit code 0", False)
     wait_until(lambda: yard.waits("second"))
     reason = yard.waits("second")[-1]
-    assert reason.startswith("waits for 3 nodes with 3 CPUs; the cluster has 3 such nodes, of which ")
+    assert reason.startswith(f"waits for {NODES} nodes with 3 CPUs; the cluster has {NODES} such nodes, of which ")
     assert "of this server" in reason
     engine.stop("first", first)
     assert yard.gone("first")[1] is False
@@ -160,9 +161,9 @@ def test_a_gang_that_finds_no_room_says_why_and_gets_it_when_another_ends(yard: 
 
 
 def test_a_gang_that_waits_can_be_stopped(yard: Yard, engine: RayEngine) -> None:
-    handle = engine.start(yard.gang("never", nodes=4), yard.ear)
+    handle = engine.start(yard.gang("never", nodes=NODES + 1), yard.ear)
     wait_until(lambda: yard.waits("never"))
-    assert "the cluster has 3 such nodes, so it must grow first" in yard.waits("never")[0]
+    assert f"the cluster has {NODES} such nodes, so it must grow first" in yard.waits("never")[0]
     engine.stop("never", handle)
     assert yard.gone("never") == ("it was taken out of the queue", False)
     assert ("placed", "never") not in yard.ear.said
@@ -220,19 +221,30 @@ def test_a_lost_node_takes_the_gang_away_and_leaves_no_process(
     assert (yard.folder / "pair" / "1.stopped").exists()  # the runner was asked, and could tidy up
 
 
-def test_many_short_gangs_all_end(yard: Yard, engine: RayEngine) -> None:
-    names = {f"many-{number}" for number in range(24)}
-    for name in sorted(names):
+def test_many_small_gangs_all_end_and_do_not_keep_a_large_one_waiting(yard: Yard, engine: RayEngine) -> None:
+    holder = engine.start(yard.gang("holder", cores=CORES, seconds=DEADLINE), yard.ear)
+    yard.runners("holder", 1)
+    engine.start(yard.gang("large", nodes=NODES, cores=CORES), yard.ear)
+    small = {f"small-{number}" for number in range(60)}
+    for name in sorted(small):
         engine.start(yard.gang(name), yard.ear)
-    ended = {yard.ear.gone_runs.get(timeout=DEADLINE) for _ in names}
-    assert ended == {(name, "exit code 0", False) for name in names}
+    ended: list[tuple[str, str, bool]] = []
+    while len(ended) < 10:
+        ended.append(yard.ear.gone_runs.get(timeout=DEADLINE))
+    engine.stop("holder", holder)
+    while len(ended) < len(small) + 2:
+        ended.append(yard.ear.gone_runs.get(timeout=DEADLINE))
+    assert {how for run_id, how, taken in ended if run_id != "holder"} == {"exit code 0"}
+    order = [run_id for run_id, _, _ in ended]
+    assert {*order} == {"holder", "large", *small}
+    assert order.index("large") < len(order) - 10  # many of those that came later went later
 
 
 def test_the_cluster_can_be_used_from_a_machine_that_is_no_part_of_it(yard: Yard) -> None:
     engine = yard.engine(address=yard.cluster.client_address)
     handle = engine.start(yard.gang("far", seconds=DEADLINE), yard.ear)
     yard.runners("far", 1)
-    assert len(engine.offer().nodes) == 3
+    assert len(engine.offer().nodes) == NODES
     engine.stop("far", handle)
     assert yard.gone("far")[1] is False
 
