@@ -125,14 +125,21 @@ class RayCluster:
 
     def add(self, count: int = 1, cpus: int = CORES, **resources: float) -> list[Node]:
         """Add nodes, and wait until the cluster has them."""
-        added = []
-        for _ in range(count):
-            self._number += 1
-            options = [f"--address={self.address}", f"--num-cpus={cpus}", f"--resources={json.dumps(resources)}"]
-            added.append(self._start(f"{self._net}.{self._number}", options))
-            self.nodes.append(added[-1])
-        self._await(added)
-        return added
+        for last in (False, False, True):
+            added = []
+            for _ in range(count):
+                self._number += 1
+                options = [f"--address={self.address}", f"--num-cpus={cpus}", f"--resources={json.dumps(resources)}"]
+                added.append(self._start(f"{self._net}.{self._number}", options))
+                self.nodes.append(added[-1])
+            try:
+                self._await(added)
+                return added
+            except ClusterFailed:  # Ray gives a node 30 seconds to start, which is little on a busy machine
+                self.remove(added)
+                if last or self.head is None or self.head.gone:
+                    raise
+        raise AssertionError("not reached")
 
     def remove(self, nodes: list[Node]) -> None:
         for node in nodes:
@@ -216,15 +223,22 @@ def started(nodes: int = NODES) -> Iterator[RayCluster]:
         python = environment("ray")
     except RuntimeError as error:
         pytest.skip(f"Ray cannot be installed: {error}")
-    # A short name: the path of a socket has at most 107 bytes.
-    with tempfile.TemporaryDirectory(prefix="yr", dir="/tmp", ignore_cleanup_errors=True) as name:
-        cluster = RayCluster(python, Path(name))
-        try:
-            cluster.start_head()
-            cluster.add(nodes)
-            yield cluster
-        finally:
-            cluster.end()
+    for last in (False, False, True):
+        # A short name: the path of a socket has at most 107 bytes.
+        with tempfile.TemporaryDirectory(prefix="yr", dir="/tmp", ignore_cleanup_errors=True) as name:
+            cluster = RayCluster(python, Path(name))
+            try:
+                try:
+                    cluster.start_head()
+                    cluster.add(nodes)
+                except ClusterFailed:
+                    if last:
+                        raise
+                    continue
+                yield cluster
+                return
+            finally:
+                cluster.end()
 
 
 @pytest.fixture(scope="session")
