@@ -19,6 +19,8 @@ import pytest
 
 from runyard.sdk.server_process import stop_server
 
+pytest_plugins = ["tests.ray_cluster", "tests.slurm_cluster"]  # for all folders of tests; started when asked for
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

@@ -244,26 +244,8 @@ def started(nodes: int = NODES) -> Iterator[RayCluster]:
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[RayCluster]:
     """A cluster; one for all tests of this process. Skips where there can be none."""
-    with _shared():
-        yield _clusters[-1]
-
-
-_clusters: list[RayCluster] = []
-_users = contextlib.ExitStack()
-
-
-@contextlib.contextmanager
-def _shared() -> Iterator[None]:
-    """The fixture is known to several folders of tests, each of which would start a cluster of its own."""
-    if _clusters:
-        yield
-        return
-    _clusters.append(_users.enter_context(started()))
-    try:
-        yield
-    finally:
-        _clusters.clear()
-        _users.close()
+    with started() as cluster:
+        yield cluster
 
 
 def _wait(done: Callable[[], bool], nodes: list[Node], what: str) -> None:

@@ -175,8 +175,8 @@ def wait_until(condition: Callable[[], bool], seconds: float = DEADLINE) -> None
 @pytest.fixture(scope="session")
 def slurm_cluster() -> Iterator[SlurmCluster]:
     """A cluster; one for all tests of this process. Skips where there can be none."""
-    with _shared():
-        yield _clusters[-1]
+    with started() as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -186,24 +186,6 @@ def slurm(slurm_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
     yield slurm_cluster
     slurm_cluster.settle()
     wait_until(lambda: not slurm_cluster.processes())
-
-
-_clusters: list[SlurmCluster] = []
-_users = contextlib.ExitStack()
-
-
-@contextlib.contextmanager
-def _shared() -> Iterator[None]:
-    """The fixture is known to several folders of tests, each of which would start a cluster of its own."""
-    if _clusters:
-        yield
-        return
-    _clusters.append(_users.enter_context(started()))
-    try:
-        yield
-    finally:
-        _clusters.clear()
-        _users.close()
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
-from tests.ray_cluster import CORES, NODES, RayCluster, ray_cluster, started
+from tests.ray_cluster import CORES, NODES, RayCluster, started
 
 from runyard.contracts.compute import RUNNING, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang
@@ -22,8 +22,6 @@ from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import Parcel
 from runyard.engines.ray import engine as ray_engine
 from runyard.engines.ray.engine import RayEngine
-
-__all__ = ["ray_cluster"]
 
 pytestmark = pytest.mark.xdist_group("ray")
 

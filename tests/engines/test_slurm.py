@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
-from tests.slurm_cluster import SlurmCluster, slurm, slurm_cluster, wait_until
+from tests.slurm_cluster import SlurmCluster, wait_until
 
 from runyard.contracts.compute import SLURM, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang, Handle
@@ -21,8 +21,6 @@ from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import Parcel
 from runyard.engines.slurm import engine as slurm_engine
 from runyard.engines.slurm.engine import SlurmEngine
-
-__all__ = ["slurm", "slurm_cluster"]  # fixtures
 
 pytestmark = pytest.mark.xdist_group("slurm")
 

@@ -9,13 +9,10 @@ import pytest
 from tests.journeys.conftest import closing
 from tests.journeys.gang_places import OnRay, OnSlurm, Place, ThisMachine
 from tests.journeys.gang_yard import GangYard
-from tests.ray_cluster import ray_cluster
-from tests.slurm_cluster import slurm_cluster
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["cluster_yard", "gangs", "ray_cluster", "slurm_cluster"]
 
 ENGINES = [
     pytest.param("local", marks=pytest.mark.xdist_group("gangs-local")),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.frameworks import environment
 from tests.journeys.conftest import Yard
-from tests.slurm_cluster import SlurmCluster, slurm_cluster
+from tests.slurm_cluster import SlurmCluster
 
 from azureml.core.compute import ComputeTarget, RayCompute, SlurmCompute
 from azureml.core.compute_target import ComputeTargetException
-
-__all__ = ["slurm_cluster"]
 
 
 def test_a_ray_address_that_nobody_answers_on(yard: Yard) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.frameworks import environment
-from tests.journeys.gang_fixtures import cluster_yard, gangs, ray_cluster, slurm_cluster
+from tests.journeys.gang_fixtures import cluster_yard, gangs
 from tests.journeys.gang_yard import ENDED, GangYard
 
 from azureml.core import Experiment, Run
@@ -15,7 +15,7 @@ from azureml.core.runconfig import PyTorchConfiguration
 from azureml.exceptions import ActivityFailedException
 from runyard.sdk.distributed import PlainConfiguration
 
-__all__ = ["cluster_yard", "gangs", "ray_cluster", "slurm_cluster"]
+__all__ = ["cluster_yard", "gangs"]
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "distributed"
 
