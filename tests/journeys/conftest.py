@@ -73,17 +73,25 @@ class Yard:
             assert time.monotonic() < deadline, f"waited in vain for {what or condition}"
             time.sleep(0.02)
 
-    def processes(self) -> list[psutil.Process]:
-        """Every process that belongs to this home: server, node runners, shippers, scripts and what they started."""
+    def processes(self, *called: str) -> list[psutil.Process]:
+        """Every process that belongs to this home: server, node runners, shippers, scripts and what they started; with
+        `called`, only those that have one of these words in their command."""
         mine = []
         for process in psutil.process_iter():
             try:
-                words = [*process.cmdline(), *process.environ().values()]
+                command = process.cmdline()
+                words = [*command, *process.environ().values()]
             except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
                 continue
-            if process.pid != os.getpid() and any(str(self.home) in word for word in words):
+            ours = process.pid != os.getpid() and any(str(self.home) in word for word in words)
+            if ours and (not called or any(word in command for word in called)):
                 mine.append(process)
         return mine
+
+    def runner(self, run: Run) -> psutil.Process:
+        """The node runner of a run."""
+        [runner] = self.processes(str(self.home / "runs" / run.id))
+        return runner
 
 
 AYard = TypeVar("AYard", bound=Yard)
@@ -107,7 +115,7 @@ def closing(yard: AYard) -> Iterator[AYard]:
         deadline = time.monotonic() + 30
         while (left := yard.processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert not left, f"left behind: {[(p.pid, p.cmdline()) for p in left]}"
+        assert not left, f"left behind: {left}"
     finally:
         stop_server(yard.home)
         for process in yard.processes():

@@ -87,7 +87,7 @@ def test_a_server_killed_in_the_middle_and_started_again(yard: Yard, tmp_path: P
     for _ in range(2):
         yard.wait(lambda: len(run.get_metrics("loss").get("loss", [])) > 50, "metrics to arrive")
         yard.kill_server()
-        assert [p for p in yard.processes() if "train.py" in p.cmdline()], "the script goes on without a server"
+        assert yard.processes("train.py"), "the script goes on without a server"
         assert yard.workspace.get_run(run.id).get_status() == "Running"  # this client starts a new server
     tell.touch()
     run.wait_for_completion()
@@ -100,7 +100,7 @@ def test_a_server_that_comes_back_after_the_script_has_ended(yard: Yard, tmp_pat
     yard.wait((tmp_path / "end.begun").exists, "the script to begin")
     yard.kill_server()
     tell.touch()
-    yard.wait(lambda: not [p for p in yard.processes() if "train.py" in p.cmdline()], "the script to end")
+    yard.wait(lambda: not yard.processes("train.py"), "the script to end")
     run.wait_for_completion()
     assert_whole(run)
 
@@ -108,12 +108,12 @@ def test_a_server_that_comes_back_after_the_script_has_ended(yard: Yard, tmp_pat
 def test_a_node_runner_killed_in_the_middle(yard: Yard, tmp_path: Path) -> None:
     run = yard.submit(STEPS_UNTIL_TOLD, tmp_path / "never")
     yard.wait((tmp_path / "never.begun").exists, "the script to begin")
-    [runner] = [p for p in yard.processes() if str(yard.home / "runs" / run.id) in p.cmdline()]
+    runner = yard.runner(run)
     os.kill(runner.pid, signal.SIGKILL)
     details = run.wait_for_completion(raise_on_error=False)
     assert details["status"] == "Failed"
     assert details["error"]["error"]["code"] == "NodeRunnerLost"
-    assert not [p for p in yard.processes() if "train.py" in p.cmdline()], "the script must not go on alone"
+    assert not yard.processes("train.py"), "the script must not go on alone"
     values = run.get_metrics("loss")["loss"]
     assert values == [float(step) for step in range(len(values))]
     lines = log_of(run).splitlines()
@@ -125,7 +125,7 @@ def test_a_node_runner_killed_in_the_middle(yard: Yard, tmp_path: Path) -> None:
 def test_server_and_node_runner_killed_together(yard: Yard, tmp_path: Path) -> None:
     run = yard.submit(STEPS_UNTIL_TOLD, tmp_path / "never")
     yard.wait((tmp_path / "never.begun").exists, "the script to begin")
-    [runner] = [p for p in yard.processes() if str(yard.home / "runs" / run.id) in p.cmdline()]
+    runner = yard.runner(run)
     yard.kill_server()
     os.kill(runner.pid, signal.SIGKILL)
     details = run.wait_for_completion(raise_on_error=False)
@@ -174,11 +174,11 @@ def test_no_process_outlives_its_run(yard: Yard, tmp_path: Path, victim: str) ->
         yard.kill_server()
         run.cancel()
     else:
-        [runner] = [p for p in yard.processes() if str(yard.home / "runs" / run.id) in p.cmdline()]
+        runner = yard.runner(run)
         runner.kill()
     run.wait_for_completion(raise_on_error=False, wait_post_processing=True)
     assert run.get_status() == ("Canceled" if victim == "server" else "Failed")
-    left = [p for p in yard.processes() if p.name() == "sleep" or "train.py" in p.cmdline()]
+    left = yard.processes("sleep", "train.py")
     assert not [p for p in left if p.status() != psutil.STATUS_ZOMBIE]
 
 

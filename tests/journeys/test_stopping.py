@@ -46,7 +46,7 @@ def test_cancel_ends_a_script_that_does_not_want_to(
     run.wait_for_completion(wait_post_processing=True)  # Canceled does not raise
     assert run.get_status() == "Canceled"
     assert "here we stay" in run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
-    assert not [p for p in yard.processes() if "train.py" in p.cmdline()]
+    assert not yard.processes("train.py")
 
 
 def test_cancel_at_any_moment_after_submit(yard: Yard) -> None:
@@ -89,7 +89,7 @@ def test_a_time_limit_says_that_it_was_the_time_limit(
     with pytest.raises(ActivityFailedException, match="max_run_duration_seconds"):
         run.wait_for_completion()
     assert run.get_details()["error"]["error"]["code"] == "MaxRunDurationExceeded"
-    assert not [p for p in yard.processes() if "train.py" in p.cmdline()]
+    assert not yard.processes("train.py")
 
 
 def test_a_run_that_waits_says_why_and_can_be_cancelled(

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 OPEN = {"/", "/health", "/ready"}
 UPLOADS = {("POST", "/api/objects"), ("PUT", "/api/snapshots/{id}")}
 """Every run may add content; the answers say only what is missing."""
-OTHERS = {"version": "1", "key": "environments.relax"}
+SEEN_BY_RUNS = {
+    ("GET", "/api/sdk"),
+    ("GET", "/api/workspaces/{workspace}/compute"),
+    ("GET", "/api/workspaces/{workspace}/compute/{name}"),
+    ("GET", "/api/workspaces/{workspace}/compute/{name}/nodes"),
+}
+"""Every run may see the code that nodes run, and where children of it could take place."""
+OTHERS = {"node": "0", "version": "1", "key": "environments.relax"}
 
 
 def routes(client: Client) -> list[tuple[str, str]]:
@@ -93,6 +100,9 @@ def test_a_foreign_run_token_reaches_no_route(served: Served) -> None:
         ("POST", "/api/runs"): {"kind": "child", "parent_id": run["id"]},
         ("PATCH", "/api/runs/{run_id}"): {"set_tags": {"a": "b"}},
         ("POST", "/api/runs/{run_id}/facts"): {"fact": "ended", "outcome": "failed"},
+        ("PUT", "/api/runs/{run_id}/meeting"): {"attempt": 1, "address": "127.0.0.1:9"},
+        ("POST", "/api/workspaces/{workspace}/compute"): {"name": "mine", "max_nodes": 1},
+        ("PATCH", "/api/workspaces/{workspace}/compute/{name}"): {"max_nodes": 1},
         ("POST", "/api/runs/{run_id}/links"): {"files": {"outputs/x": digest}},
         ("POST", "/api/objects/fetch"): {"hashes": [digest]},
         ("POST", "/api/workspaces/{workspace}/environments"): {"definition": {"name": "x"}},
@@ -102,7 +112,7 @@ def test_a_foreign_run_token_reaches_no_route(served: Served) -> None:
     }
     before = client.ok("GET", path)
     for method, template in routes(client):
-        if template in OPEN or (method, template) in UPLOADS:
+        if template in OPEN or (method, template) in UPLOADS | SEEN_BY_RUNS:
             continue
         of_a_file = template.endswith(("/files/{name}", "/appends/{name}"))
         target = fill(template, values if of_a_file else {**values, "name": "local"})

@@ -25,6 +25,9 @@ STARTED, LOADED, CONNECTED, READY = "started", "loaded", "connected", "ready"
 PATIENCE = {STARTED: 60.0, LOADED: 12.0, CONNECTED: 70.0}
 """Seconds from each step of a driver's start to the next. Only the second waits for whoever answers on the address."""
 
+FAR_PATIENCE = 45.0
+"""In place of the second, for an address of the form ray://: the cluster starts a process for each such client."""
+
 QUIET = 12.0  # seconds; a driver that has said nothing for so long has lost the cluster, most likely
 
 Hear = Callable[["Line", dict[str, Any]], None]
@@ -40,6 +43,8 @@ class Line:
 
     def __init__(self, python: str, settings: dict[str, str], environment: dict[str, str], hear: Hear) -> None:
         self.keeper = ""
+        far = settings["address"].startswith("ray://")
+        self._patience = {**PATIENCE, LOADED: FAR_PATIENCE} if far else PATIENCE
         self._reached = STARTED
         self._heard_at = time.monotonic()
         self._hear = hear
@@ -83,7 +88,7 @@ class Line:
 
     def await_ready(self) -> None:
         """Wait until the driver is in the cluster. EngineAway when it is not in time, EngineError when it cannot be."""
-        for step, patience in PATIENCE.items():
+        for step, patience in self._patience.items():
             with self._changed:
                 if not self._changed.wait_for(partial(self._past, step), patience):
                     break
