@@ -88,7 +88,7 @@ class Yard:
                 mine.append(process)
         return mine
 
-    def runner(self, run: Run) -> psutil.Process:
+    def runner_of(self, run: Run) -> psutil.Process:
         """The node runner of a run."""
         [runner] = self.processes(str(self.home / "runs" / run.id))
         return runner

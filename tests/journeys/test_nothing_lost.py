@@ -108,7 +108,7 @@ def test_a_server_that_comes_back_after_the_script_has_ended(yard: Yard, tmp_pat
 def test_a_node_runner_killed_in_the_middle(yard: Yard, tmp_path: Path) -> None:
     run = yard.submit(STEPS_UNTIL_TOLD, tmp_path / "never")
     yard.wait((tmp_path / "never.begun").exists, "the script to begin")
-    runner = yard.runner(run)
+    runner = yard.runner_of(run)
     os.kill(runner.pid, signal.SIGKILL)
     details = run.wait_for_completion(raise_on_error=False)
     assert details["status"] == "Failed"
@@ -125,7 +125,7 @@ def test_a_node_runner_killed_in_the_middle(yard: Yard, tmp_path: Path) -> None:
 def test_server_and_node_runner_killed_together(yard: Yard, tmp_path: Path) -> None:
     run = yard.submit(STEPS_UNTIL_TOLD, tmp_path / "never")
     yard.wait((tmp_path / "never.begun").exists, "the script to begin")
-    runner = yard.runner(run)
+    runner = yard.runner_of(run)
     yard.kill_server()
     os.kill(runner.pid, signal.SIGKILL)
     details = run.wait_for_completion(raise_on_error=False)
@@ -174,7 +174,7 @@ def test_no_process_outlives_its_run(yard: Yard, tmp_path: Path, victim: str) ->
         yard.kill_server()
         run.cancel()
     else:
-        runner = yard.runner(run)
+        runner = yard.runner_of(run)
         runner.kill()
     run.wait_for_completion(raise_on_error=False, wait_post_processing=True)
     assert run.get_status() == ("Canceled" if victim == "server" else "Failed")
