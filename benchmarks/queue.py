@@ -14,7 +14,7 @@ from benchmarks.venvs import NotInstalled, Say
 COLUMNS = ("runs that do nothing, 8 at a time", "runs", "runs per second")
 NODES = 8
 RUNS, SUBMITIT_RUNS, RAY_RUNS = 1000, 200, 60
-"""The peers get fewer, so that the benchmark ends: their rate does not depend on it."""
+"""The peers get fewer, so that the benchmark ends."""
 
 
 def run(quick: bool, say: Say) -> list[Table]:
@@ -25,7 +25,7 @@ def run(quick: bool, say: Say) -> list[Table]:
         "submitit": lambda: _submitit(counts["submitit"], say),
         "Ray": lambda: _ray(counts["Ray"], say),
     }
-    outcomes = measure.in_turn(contenders, 1 if quick else 3, say)
+    outcomes = measure.in_turn(contenders, 1, say)  # of many runs each
     rows = []
     for name, outcome in outcomes.items():
         if outcome.failure:
