@@ -25,15 +25,26 @@ def main(arguments: list[str]) -> int:
     if code != SOME_TESTS_FAILED or not 0 < len(failed) <= MANY:
         return code
     print(f"\n{len(failed)} failed. Once more, alone:", *failed, sep="\n  ", flush=True)
-    code = subprocess.run([*pytest, "--last-failed", "--last-failed-no-failures=none"]).returncode
-    flaky = [name for name in failed if name not in _failed()]
+    code = subprocess.run([*pytest, "--cache-clear", *failed]).returncode
+    again = _failed()
+    flaky = [name for name in failed if name not in again]
     if flaky:
         print("\nFLAKY: failed beside others, passed alone:", *flaky, sep="\n  ", flush=True)
     return code
 
 
 def _failed() -> list[str]:
-    return sorted(json.loads(FAILED.read_text("utf-8"))) if FAILED.exists() else []
+    names = json.loads(FAILED.read_text("utf-8")) if FAILED.exists() else []
+    return sorted(map(_without_group, names))
+
+
+def _without_group(name: str) -> str:
+    """The name of a test as it can be asked for: beside others, that of its group comes after it.
+
+    >>> _without_group("tests/test_a.py::test_b[x@y]@ray")
+    'tests/test_a.py::test_b[x@y]'
+    """
+    return name[: name.rfind("@")] if name.rfind("@") > name.rfind("]") else name
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Line:
 
     def __init__(self, python: str, settings: dict[str, str], environment: dict[str, str], hear: Hear) -> None:
         self.keeper = ""
-        far = settings["address"].startswith("ray://")
+        far = settings.get("address", "").startswith("ray://")
         self._patience = {**PATIENCE, LOADED: FAR_PATIENCE} if far else PATIENCE
         self._reached = STARTED
         self._heard_at = time.monotonic()
