@@ -219,8 +219,9 @@ class Leader:
     def _done(self) -> bool:
         """Whether the processes have done all that was to do. Parameter servers would wait for ever: they are done
         when the others are. So would workers that only serve a chief: they are done a while after it."""
-        if self._mpirun is not None:
-            return self._mpirun.exit is not None and self._mpirun.exit.ok
+        if self._mpirun is not None:  # which may end well although a rank has not
+            well = all(end.exit.ok for end in [*self._ends, *self._roster.ends])
+            return well and self._mpirun.exit is not None and self._mpirun.exit.ok
         left = {each.role for each in self._unfinished()}
         chief = next((end for end in self._ends if end.rank == 0 and end.exit.ok), None)
         if self._led and chief is not None and time.monotonic() - chief.at > SERVED_FOR:
