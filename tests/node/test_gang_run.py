@@ -127,7 +127,10 @@ import json, os, time
 task = json.loads(os.environ["TF_CONFIG"])["task"]
 print(task["type"], task["index"], flush=True)
 if task["type"] == "ps":
+    open(f"ps_{task['index']}", "w").close()
     time.sleep(600)
+while not (os.path.exists("ps_0") and os.path.exists("ps_1")):
+    time.sleep(0.01)
 """
     made = gang({"train.py": script}, Distribution("tensorflow", nodes=2, workers=2, parameter_servers=2))
     said = made.finish()

@@ -83,10 +83,11 @@ class Follower:
 
     def _get_ready(self) -> None:
         """Greet the leader, then prepare. What goes wrong is for the leader to judge."""
+        self._listen_to_leader()
         while not self._address:
+            self._signals.wait(LOOK_EVERY)
             self._listen_to_leader()
             self._tell_stop()
-            self._signals.wait(LOOK_EVERY)
         try:
             self._crew.get_ready(self._address, self._check, self._tell_preparing)
             assert self._crew.ports is not None

@@ -109,14 +109,14 @@ class Leader:
 
     def _wait_for_nodes(self) -> None:
         began, told = time.monotonic(), -1
+        self._check()
         while not all(member.ready for member in self._roster.members.values()):
-            self._check()
             ready = 1 + sum(member.ready for member in self._roster.members.values())
             if ready != told and time.monotonic() - began > TELL_AFTER:
                 self._tell_preparing(f"{ready} of {self._distribution.nodes} nodes are ready")
                 told = ready
             self._signals.wait(TELL_AFTER)
-        self._check()
+            self._check()
 
     def _meet(self) -> Meeting:
         members = [self._roster.members[node] for node in sorted(self._roster.members)]
@@ -243,13 +243,14 @@ class Leader:
     def _wait_until_over(self) -> None:
         """Wait for the other nodes to end their processes; one that does not is lost."""
         deadline = time.monotonic() + self._plan.grace_seconds + OVER_WITHIN
+        self._take_note()
         while not self._roster.over():
-            self._take_note()
             if time.monotonic() > deadline:
                 for member in self._roster.members.values():
                     if not member.over:
                         self._roster.lose(member.node, "it did not end its processes in time", time.monotonic())
             self._signals.wait(LOOK_EVERY)
+            self._take_note()
 
     def _judge(self, stop: str | None) -> facts.Fact:
         """How the run has ended. What happened first counts, on whichever node."""
@@ -286,9 +287,10 @@ class Leader:
         shipping.hold_report()
         shipping.finish(end)
         deadline = time.monotonic() + DELIVERED_WITHIN
+        self._take_note()
         while self._roster.delivering() and not shipping.unwanted and time.monotonic() < deadline:
-            self._take_note()
             self._signals.wait(LOOK_EVERY)
+            self._take_note()
         left = [member for member in self._roster.members.values() if not member.delivered]
         if left and not shipping.unwanted:
             done = rescue_nodes(self._plan, self._folder, [member.node for member in left], self._signals)
