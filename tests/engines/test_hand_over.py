@@ -14,7 +14,8 @@ from tests.engines.conftest import gang_of
 from runyard.contracts.plan import Plan
 from runyard.engines.base import EngineError, Gang
 from runyard.engines.folders import RunFolders
-from runyard.engines.hand_over import Parcel, hand_over
+from runyard.engines.hand_over import WITNESS, Parcel, hand_over
+from runyard.node.gang import crew
 
 # Stands in for the runner: it says where it was started, and with what, and ends.
 SAYS_WHERE = """
@@ -50,6 +51,13 @@ def test_a_node_that_sees_the_disk_works_in_the_folder_that_lies_there(gang: Gan
     assert said == {"folder": str(folder), "cwd": str(folder), "token": None}
 
 
+def test_a_node_that_comes_after_its_leader_sees_the_disk_as_well(gang: Gang, home: Path) -> None:
+    parcel = hand_over(gang, RunFolders(home / "runs"))
+    (home / "runs" / "run-1" / crew.WITNESS).write_text("of the leader, which has begun")
+    assert become(parcel, 1).returncode == 0
+    assert (home / "runs" / "run-1@1" / "streams" / "runner.log").exists()
+
+
 def test_the_token_is_in_no_argument(gang: Gang, home: Path) -> None:
     parcel = hand_over(gang, RunFolders(home / "runs"))
     assert not any(gang.plans[0].token in argument for argument in parcel.arguments)
@@ -58,7 +66,7 @@ def test_the_token_is_in_no_argument(gang: Gang, home: Path) -> None:
 
 def test_a_server_that_a_node_cannot_reach_is_said_in_words(gang: Gang, home: Path, tmp_path: Path) -> None:
     parcel = hand_over(gang, RunFolders(home / "runs"))
-    (home / "runs" / "run-1" / "witness").write_text("of another gang")
+    (home / "runs" / "run-1" / WITNESS).write_text("of another gang")
     impatient = [argument.replace("PATIENCE = 60.0", "PATIENCE = 0.0") for argument in parcel.arguments]
     done = become(Parcel(impatient, parcel.environment), 1, RUNYARD_NODE_HOME=str(tmp_path / "node"))
     assert done.returncode == 1

@@ -13,7 +13,8 @@ from runyard.engines.base import EngineError, Gang
 from runyard.engines.folders import RunFolders, why
 from runyard.node import bootstrap
 
-WITNESS = "witness"
+WITNESS = "hand-over"
+"""The file by which a node sees that this is the disk of the server. The gang has one of its own (`node.gang.crew`)."""
 
 
 @dataclass(frozen=True)
