@@ -5,16 +5,16 @@ A Python is asked for its version once; the answer is remembered beside its path
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Iterator, Tuple
 
-from runyard.contracts.home import write_private
+from runyard.environments.remembered import Remembered
 
 Version = Tuple[int, int, int]
 
@@ -67,18 +67,13 @@ def running() -> Interpreter:
 
 def installed(memory: Path) -> list[Interpreter]:
     """All CPythons that are found: the running one first, then the highest version first. `memory` is a folder."""
-    known = _remembered(memory / MEMORY)
+    known = Remembered(memory / MEMORY)
     found: dict[str, Interpreter] = {}
-    answers: dict[str, list[str]] = {}
     for path in _candidates():
-        stamp = _stamp(path)
-        answer = known.get(path)
-        answers[path] = answer if answer is not None and answer[0] == stamp else [stamp, *_ask(path)]
-        interpreter = _understood(answers[path])
+        interpreter = _understood(known.answer(path, partial(_ask, path)))
         if interpreter is not None:
             found.setdefault(os.path.realpath(interpreter.path), interpreter)
-    if answers != known:
-        write_private(memory / MEMORY, json.dumps(answers, indent=1))
+    known.save()
     first = running()
     found.pop(os.path.realpath(first.path), None)
     return [first, *sorted(found.values(), key=lambda each: each.version, reverse=True)]
@@ -86,7 +81,7 @@ def installed(memory: Path) -> list[Interpreter]:
 
 def ask(path: str) -> Interpreter | None:
     """What the Python at a path is; None when it is none, or not CPython."""
-    return _understood(["", *_ask(path)])
+    return _understood(_ask(path))
 
 
 def _candidates() -> list[str]:
@@ -120,14 +115,6 @@ def _pythons(folder: Path) -> list[Path]:
     return sorted(many) if many else [each for each in found if len(each.name) == longest]
 
 
-def _stamp(path: str) -> str:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ""
-    return f"{found.st_mtime_ns}:{found.st_size}"
-
-
 def _ask(path: str) -> list[str]:
     try:
         answer = subprocess.run(
@@ -143,15 +130,7 @@ def _ask(path: str) -> list[str]:
 
 
 def _understood(answer: list[str]) -> Interpreter | None:
-    if len(answer) != 4 or answer[1] != "cpython" or not re.fullmatch(r"\d+\.\d+\.\d+", answer[2]):
+    if len(answer) != 3 or answer[0] != "cpython" or not re.fullmatch(r"\d+\.\d+\.\d+", answer[1]):
         return None
-    major, minor, patch = map(int, answer[2].split("."))
-    return Interpreter(answer[3], (major, minor, patch))
-
-
-def _remembered(file: Path) -> dict[str, list[str]]:
-    try:
-        said = json.loads(file.read_text("utf-8"))
-        return {str(path): [str(word) for word in answer] for path, answer in said.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
-        return {}  # they are asked again
+    major, minor, patch = map(int, answer[1].split("."))
+    return Interpreter(answer[2], (major, minor, patch))

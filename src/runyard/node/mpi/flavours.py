@@ -4,15 +4,15 @@ once; the answer is remembered until the file changes."""
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Iterator, Mapping
 
-from runyard.contracts.home import write_private
+from runyard.environments.remembered import Remembered
 from runyard.node.problem import RunProblem
 
 OPENMPI, MPICH, INTEL = "openmpi", "mpich", "intel"
@@ -82,15 +82,12 @@ def find(variables: Mapping[str, str], memory: Path | None = None, image: str = 
             "nodes would not be in it.",
             "Leave out docker for this run, so that its packages are installed into an environment of Python.",
         )
-    known = _remembered(memory)
+    known = Remembered(memory / MEMORY if memory is not None else None)
     for program in _candidates(variables):
-        stamp = _stamp(program)
-        answer = known.get(program)
-        if answer is None or answer[0] != stamp:
-            answer = known[program] = [stamp, *_ask(program, variables)]
-            _remember(memory, known)
-        if len(answer) == 3:
-            return Mpi(answer[1], answer[2], program)
+        answer = known.answer(program, partial(_ask, program, variables))
+        known.save()
+        if len(answer) == 2:
+            return Mpi(answer[0], answer[1], program)
     raise RunProblem(
         "MpiNotFound",
         "No MPI was found, neither in the environment of the run nor on the machine: there is no mpirun to start its "
@@ -132,31 +129,3 @@ def _ask(program: str, variables: Mapping[str, str]) -> list[str]:
         if mark in said and version is not None:
             return [flavour, version[0]]
     return []
-
-
-def _stamp(program: str) -> str:
-    try:
-        found = os.stat(program)
-    except OSError:
-        return ""
-    return f"{found.st_mtime_ns}:{found.st_size}"
-
-
-def _remembered(memory: Path | None) -> dict[str, list[str]]:
-    if memory is None:
-        return {}
-    try:
-        said = json.loads((memory / MEMORY).read_text("utf-8"))
-        return {str(program): [str(word) for word in answer] for program, answer in said.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
-        return {}  # they are asked again
-
-
-def _remember(memory: Path | None, known: Mapping[str, list[str]]) -> None:
-    """Keep the answers of programs that are still there: environments come and go."""
-    if memory is None:
-        return
-    try:
-        write_private(memory / MEMORY, json.dumps({each: known[each] for each in known if _stamp(each)}, indent=1))
-    except OSError:
-        return  # the next run asks again

@@ -1,0 +1,53 @@
+"""What programs of this machine have answered: each is asked once, and again when its file has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Callable
+
+from runyard.contracts.home import write_private
+
+
+class Remembered:
+    """The answers in one file; None remembers nothing. `save` keeps those of programs that are still there."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._before = _read(file)
+        self._known = dict(self._before)
+
+    def answer(self, program: str, ask: Callable[[], list[str]]) -> list[str]:
+        """What the program has answered, or answers now."""
+        stamp = _stamp(program)
+        known = self._known.get(program)
+        if known is None or known[0] != stamp:
+            known = self._known[program] = [stamp, *ask()]
+        return known[1:]
+
+    def save(self) -> None:
+        """A file that cannot be written is no harm: the programs are asked again."""
+        kept = {program: answer for program, answer in self._known.items() if _stamp(program)}
+        if self._file is None or kept == self._before:
+            return
+        try:
+            write_private(self._file, json.dumps(kept, indent=1))
+        except OSError:
+            return
+
+
+def _stamp(program: str) -> str:
+    try:
+        found = os.stat(program)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns}:{found.st_size}"
+
+
+def _read(file: Path | None) -> dict[str, list[str]]:
+    try:
+        said = json.loads(file.read_text("utf-8")) if file is not None else {}
+        return {str(program): [str(word) for word in answer] for program, answer in said.items() if answer}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
