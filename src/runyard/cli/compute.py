@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import compute_make, screen, words
-from runyard.cli.options import JsonOption, TargetArgument, target_names
+from runyard.cli.options import JsonOption, TargetArgument, group, target_names
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, LOW_PRIORITY, NODE_STATES
 
@@ -136,14 +136,7 @@ def _errors(target: ComputeDocument) -> Iterator[str]:
         yield f"Warning: {target['name']} cannot be used now: {error['message']}"
 
 
-app = typer.Typer(name="compute", help="Compute targets: where runs take place.")
-
-
-@app.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
+app = group("compute", "Compute targets: where runs take place.")
 
 app.command()(ls)
 app.command()(show)

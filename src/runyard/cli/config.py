@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, screen
-from runyard.cli.options import JsonOption
+from runyard.cli.options import JsonOption, group
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -85,14 +85,7 @@ def _tell(key: str, settings: dict[str, str], workspace: str, as_json: bool) -> 
         print(f"{key} is not set in the workspace {workspace!r}.")
 
 
-app = typer.Typer(name="config", help="Settings of the workspace that this folder belongs to.")
-
-
-@app.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
+app = group("config", "Settings of the workspace that this folder belongs to.")
 
 app.command(name="set")(set_value)
 app.command()(get)

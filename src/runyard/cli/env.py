@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from runyard.cli import env_build, env_maps, errors, screen, words
-from runyard.cli.options import JsonOption, seconds, size
+from runyard.cli.options import JsonOption, group, seconds, size
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -227,17 +227,7 @@ def _facts(cache: Cache, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "relaxed", change
 
 
-app = typer.Typer(
-    name="env",
-    help="Environments: what is built on this machine, building ahead, and what stands in for a name.",
-)
-
-
-@app.callback(invoke_without_command=True)
-def group(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
+app = group("env", "Environments: what is built on this machine, building ahead, and what stands in for a name.")
 
 app.command()(ls)
 app.command()(show)

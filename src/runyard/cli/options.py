@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and the completion of run ids."""
+"""What several commands share: options, arguments, groups of commands, and the completion of run ids."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import re
 from typing import Annotated
 
 import typer
+
+
+def group(name: str, help: str) -> typer.Typer:
+    """Commands below one word. The word alone shows what there is, and is no mistake."""
+    app = typer.Typer(name=name, help=help)
+
+    @app.callback(invoke_without_command=True)
+    def alone(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return app
 
 
 def run_ids(incomplete: str) -> list[str]:
