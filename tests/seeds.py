@@ -1,4 +1,4 @@
-"""What the public how-to pages of SDK v1 give their readers to write into files."""
+"""What the public how-to pages of SDK v1 give their readers to write, where several tests need it."""
 
 from __future__ import annotations
 
@@ -27,3 +27,31 @@ dependencies:
 """
 
 GPU_IMAGE = "mcr.microsoft.com/azureml/openmpi3.1.2-cuda10.1-cudnn7-ubuntu18.04"
+
+FIND_OR_MAKE_THE_CLUSTER = """\
+try:
+    compute_target = ComputeTarget(workspace=ws, name=cluster_name)
+    print('Found existing compute target')
+except ComputeTargetException:
+    print('Creating a new compute target...')
+    compute_config = AmlCompute.provisioning_configuration(vm_size='STANDARD_NC6', 
+                                                           max_nodes=4)
+
+    compute_target = ComputeTarget.create(ws, cluster_name, compute_config)
+
+    compute_target.wait_for_completion(show_output=True, min_node_count=None, timeout_in_minutes=20)
+"""  # noqa: W291
+
+PYTORCH_ESTIMATOR = """\
+script_params = {
+    '--num_epochs': 30,
+    '--output_dir': './outputs'
+}
+
+estimator = PyTorch(source_directory=project_folder, 
+                    script_params=script_params,
+                    compute_target=compute_target,
+                    entry_script='pytorch_train.py',
+                    use_gpu=True,
+                    pip_packages=['pillow==5.4.1'])
+"""  # noqa: W291

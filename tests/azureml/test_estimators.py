@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.seeds import PYTORCH_ESTIMATOR
 
 import azureml.train.dnn
 import azureml.train.estimator
@@ -36,22 +37,7 @@ from azureml.core.runconfig import MpiConfiguration
 
 
 def test_the_pages_estimator(names: dict[str, Any]) -> None:
-    exec(
-        """
-script_params = {
-    '--num_epochs': 30,
-    '--output_dir': './outputs'
-}
-
-estimator = PyTorch(source_directory=project_folder, 
-                    script_params=script_params,
-                    compute_target=compute_target,
-                    entry_script='pytorch_train.py',
-                    use_gpu=True,
-                    pip_packages=['pillow==5.4.1'])
-""",  # noqa: W291
-        names,
-    )
+    exec(PYTORCH_ESTIMATOR, names)
     estimator = names["estimator"]
     config = estimator.run_config
     assert (estimator.source_directory, config.target, config.script) == (

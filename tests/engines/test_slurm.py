@@ -396,7 +396,7 @@ def test_nothing_is_asked_while_there_is_no_job(yard: Yard) -> None:
 # -- a real node runner ----------------------------------------------------------------------------------------------
 
 
-def test_a_real_node_runner_runs_the_script_and_stops_when_asked(
+def test_a_real_node_runner_runs_the_script_and_ends_with_its_folder(
     slurm: SlurmCluster, home: Path, tmp_path: Path
 ) -> None:
     engine, ear = engine_of(slurm, home), Listener()

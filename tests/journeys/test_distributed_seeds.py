@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.frameworks import environment
 from tests.journeys.conftest import Yard
+from tests.seeds import FIND_OR_MAKE_THE_CLUSTER
 
 from azureml.core import Environment, Run
 
@@ -35,21 +36,7 @@ from azureml.core.compute_target import ComputeTargetException
 ws = Workspace.from_config()
 """
 
-CLUSTER = """
-cluster_name = "gpu-cluster"
-
-try:
-    compute_target = ComputeTarget(workspace=ws, name=cluster_name)
-    print('Found existing compute target')
-except ComputeTargetException:
-    print('Creating a new compute target...')
-    compute_config = AmlCompute.provisioning_configuration(vm_size='STANDARD_NC6', 
-                                                           max_nodes=4)
-
-    compute_target = ComputeTarget.create(ws, cluster_name, compute_config)
-
-    compute_target.wait_for_completion(show_output=True, min_node_count=None, timeout_in_minutes=20)
-"""  # noqa: W291
+CLUSTER = 'cluster_name = "gpu-cluster"\n\n' + FIND_OR_MAKE_THE_CLUSTER
 
 SUBMIT = """
 run = Experiment(ws, name='pytorch-birds').submit(src)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.frameworks import environment
+from tests.seeds import FIND_OR_MAKE_THE_CLUSTER, PYTORCH_ESTIMATOR
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -46,33 +47,9 @@ experiment = Experiment(ws, name=experiment_name)
 shutil.copy('pytorch_train.py', project_folder)
 
 cluster_name = "gpucluster"
+"""
 
-try:
-    compute_target = ComputeTarget(workspace=ws, name=cluster_name)
-    print('Found existing compute target')
-except ComputeTargetException:
-    print('Creating a new compute target...')
-    compute_config = AmlCompute.provisioning_configuration(vm_size='STANDARD_NC6', 
-                                                           max_nodes=4)
-
-    compute_target = ComputeTarget.create(ws, cluster_name, compute_config)
-
-    compute_target.wait_for_completion(show_output=True, min_node_count=None, timeout_in_minutes=20)
-"""  # noqa: W291
-
-ESTIMATOR = """
-script_params = {
-    '--num_epochs': 30,
-    '--output_dir': './outputs'
-}
-
-estimator = PyTorch(source_directory=project_folder, 
-                    script_params=script_params,
-                    compute_target=compute_target,
-                    entry_script='pytorch_train.py',
-                    use_gpu=True,
-                    pip_packages=['pillow==5.4.1'])
-
+SUBMIT = """
 run = experiment.submit(estimator)
 run.wait_for_completion(show_output=True)
 
@@ -84,7 +61,7 @@ for f in run.get_file_names():
         output_file_path = os.path.join('./model', f.split('/')[-1])
         print('Downloading from {} to {} ...'.format(f, output_file_path))
         run.download_file(name=f, output_file_path=output_file_path)
-"""  # noqa: W291
+"""
 
 HOROVOD = """
 from azureml.train.dnn import PyTorch
@@ -119,12 +96,12 @@ with open(os.path.join(args.output_dir, 'model.pt'), 'w') as file:
 def test_the_page_from_top_to_bottom(yard: Yard, capsys: pytest.CaptureFixture[str]) -> None:
     (yard.folder / "pytorch_train.py").write_text(TRAIN)
     names: dict[str, Any] = {}
-    exec(IMPORTS, names)
+    exec(IMPORTS + FIND_OR_MAKE_THE_CLUSTER, names)
     maps = f"/api/workspaces/{names['ws'].name}/environment-maps"
     for pattern, python in (("PyTorch-1.4-*", sys.executable), ("PyTorch-1.13-*", str(environment("openmpi")))):
         names["ws"].service.put(maps, {"pattern": pattern, "interpreter": python})
 
-    exec(ESTIMATOR, names)
+    exec(PYTORCH_ESTIMATOR + SUBMIT, names)
     assert "Execution Summary" in capsys.readouterr().out
     assert Path("model/model.pt").read_text() == "trained for 30 epochs"
     properties = names["run"].get_properties()

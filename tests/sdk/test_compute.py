@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
-import socket
 import threading
 import time
 import uuid
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.seeds import FIND_OR_MAKE_THE_CLUSTER
 
 from runyard.sdk.aml_compute import AmlCompute
 from runyard.sdk.cluster_compute import RayCompute
@@ -60,22 +60,10 @@ def cluster(workspace: Workspace, name: str, **settings: Any) -> AmlCompute:
     return made
 
 
-SNIPPET = """
-from azureml.core.compute import ComputeTarget, AmlCompute
-from azureml.core.compute_target import ComputeTargetException
-
-try:
-    compute_target = ComputeTarget(workspace=ws, name=cluster_name)
-    print('Found existing compute target')
-except ComputeTargetException:
-    print('Creating a new compute target...')
-    compute_config = AmlCompute.provisioning_configuration(vm_size='STANDARD_NC6', 
-                                                           max_nodes=4)
-
-    compute_target = ComputeTarget.create(ws, cluster_name, compute_config)
-
-    compute_target.wait_for_completion(show_output=True, min_node_count=None, timeout_in_minutes=20)
-"""  # noqa: W291
+SNIPPET = (
+    "from azureml.core.compute import ComputeTarget, AmlCompute\n"
+    "from azureml.core.compute_target import ComputeTargetException\n" + FIND_OR_MAKE_THE_CLUSTER
+)
 
 
 def test_the_piece_of_code_that_all_pages_have(
@@ -315,16 +303,6 @@ def test_an_instance_takes_runs_while_it_is_started(
 def test_instances_that_make_no_sense(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ComputeTargetException, match=words):
         ComputeInstance.provisioning_configuration(**settings)
-
-
-def test_a_ray_cluster_that_nobody_answers_for(workspace: Workspace, name: str) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed")
-    with contextlib.closing(socket.socket()) as taken:  # bound and not listening: nobody else can answer there either
-        taken.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(ComputeTargetException, match=address):
-            ComputeTarget.attach(workspace, name, RayCompute.attach_configuration(address=address))
-    assert name not in workspace.compute_targets
 
 
 def test_a_submit_to_this_machine_asks_nothing_of_its_engine(
