@@ -8,7 +8,7 @@ import time
 from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, NODE_STATES, RAY, Node, Status, Target
 from runyard.engines.base import Engine, EngineAway, EngineError
 from runyard.engines.registry import Engines
-from runyard.scheduler.pool import Pool
+from runyard.scheduler.pool import Pool, moment
 from runyard.scheduler.queue import Queue, Waiting
 from runyard.scheduler.worker import Worker
 from runyard.store import compute
@@ -32,7 +32,7 @@ class Line:
         self.worker = Worker(f"target {target.name}")
         self.away: str | None = None  # why the cluster could not be handed a run when it was last tried
         self.ask_again_at = 0.0  # by the monotonic clock
-        self.since = time.time()
+        self._since = time.time()
         self.ours = target.engine == LOCAL_ENGINE
         self._queue = Queue(
             "this machine" if target.name == LOCAL else target.name,
@@ -125,7 +125,7 @@ class Line:
         if self._pool is not None:
             with self._lock:
                 return self._pool.status()
-        changed = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(self.since))
+        changed = moment(self._since)
         try:
             states = [node.state for node in self.engine.offer().nodes]
         except EngineError as error:

@@ -33,6 +33,11 @@ Clock = Callable[[], float]
 """Seconds since 1970."""
 
 
+def moment(seconds: float) -> str:
+    """A reading of the clock as the protocol has it."""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 @dataclass
 class _Place:
     run_id: str | None
@@ -94,7 +99,7 @@ class Pool:
             current_nodes=len(states),
             target_nodes=len(states) - states.count(LEAVING),
             counts={state: states.count(state) for state in NODE_STATES},
-            changed_at=datetime.fromtimestamp(self._changed, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            changed_at=moment(self._changed),
         )
 
     def _settle(self) -> float:
