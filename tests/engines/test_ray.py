@@ -198,6 +198,20 @@ def test_a_gang_outlives_the_driver_and_the_server_and_is_found_again(yard: Yard
     assert not second.watch("other", {"keeper": "runyard-keeper-0", "gang": "other.1"}, ear)
 
 
+def test_a_gang_that_was_promised_is_found_by_the_next_server(yard: Yard, engine: RayEngine) -> None:
+    first = yard.engine()
+    gang = yard.gang("promised", seconds=DEADLINE)
+    promise = first.promise(gang)
+    assert first.find("promised", promise, Listener()) is None
+    assert first.start(gang, Listener()) == promise
+    (runner,) = yard.runners("promised", 1)
+    first.close()
+    assert engine.find("promised", promise, yard.ear) == promise
+    engine.stop("promised", promise)
+    assert yard.gone("promised")[1] is False
+    assert not runner.is_running()
+
+
 def test_the_end_of_a_gang_is_told_though_the_driver_died_before(yard: Yard, engine: RayEngine) -> None:
     engine.start(yard.gang("short", seconds=3.0), yard.ear)
     yard.runners("short", 1)

@@ -350,7 +350,6 @@ def test_a_gang_survives_a_controller_that_goes_away_and_comes_back(yard: Yard) 
     yard.cluster.stop_controller()
     with pytest.raises(EngineAway):
         yard.start(run_id="run-2")
-    assert [path.name for path in (yard.home / "runs").iterdir() if path.name.startswith("run-2")] == []
     engine = yard.again()
     later = Listener()
     assert engine.watch("run-1", handle, later)
@@ -372,11 +371,36 @@ def test_a_gang_that_ended_while_nobody_watched_is_told_of(yard: Yard) -> None:
     later = Listener()
     assert engine.watch("run-1", handle, later)
     assert gone(later)[1].startswith("exit code 3, ")
-    assert engine.watch("another-run", handle, later)  # the same job, but not this run's
+    assert engine.watch("another-run", {**handle, "name": "runyard-another-run"}, later)  # ids begin anew at times
     assert gone(later) == ("another-run", f"Slurm does not know job {job_of(handle)} any more", False)
-    assert engine.watch("run-1", {"job": "4000000"}, later)
+    assert engine.watch("run-1", {**handle, "job": "4000000"}, later)
     assert gone(later) == ("run-1", "Slurm does not know job 4000000 any more", False)
-    assert not engine.watch("run-1", {}, later)
+    assert ear.gone_runs.empty()
+
+
+def test_a_gang_of_which_only_the_name_is_known_is_found(yard: Yard) -> None:
+    """As after the death of a server that had not heard that its job was taken."""
+    gang = gang_of(yard.home, "run-found")
+    promise = yard.engine.promise(gang)
+    assert yard.engine.find("run-found", promise, Listener()) is None
+    handle, ear = yard.start(run_id="run-found")
+    yard.seen()
+    engine, later = yard.again(), Listener()
+    assert engine.find("run-found", promise, later) == handle
+    second = replace(gang, plans=[replace(plan, attempt=2) for plan in gang.plans])
+    assert engine.find("run-found", engine.promise(second), later) is None, "it is that of the first attempt"
+    yard.finish(3)
+    assert gone(later)[1].startswith("exit code 3, ")
+    assert ear.gone_runs.empty()
+
+
+def test_a_gang_of_which_only_the_name_is_known_can_be_stopped(yard: Yard) -> None:
+    promise = yard.engine.promise(gang_of(yard.home, "run-stopped"))
+    _, ear = yard.start(run_id="run-stopped")
+    yard.seen()
+    yard.again().stop("run-stopped", promise)
+    wait_until(lambda: not yard.cluster.processes())
+    yard.engine.stop("run-stopped", promise)  # nobody is there: no harm
     assert ear.gone_runs.empty()
 
 

@@ -40,6 +40,8 @@ class FakeCluster(Engine):
         self.stopped: list[str] = []
         self.alive: set[str] = set()
         self.away: str | None = None
+        self.mute = False  # it takes a gang, and dies before it can say so
+        self.promised: list[Handle] = []
         self.hangs: threading.Event | None = None
 
     def check(self, target: Target) -> None:
@@ -54,7 +56,18 @@ class FakeCluster(Engine):
         self.ear = ear
         self.gangs.append(gang.plans)
         self.alive.add(gang.run_id)
+        if self.mute:
+            raise EngineAway("it went away in this moment.")
         return {"job": len(self.gangs)}
+
+    def promise(self, gang: Gang) -> Handle:
+        return {"name": f"{gang.run_id}.{gang.plans[0].attempt}"}
+
+    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
+        self._answer()
+        self.ear = ear
+        self.promised.append(promise)
+        return {"job": len(self.gangs)} if run_id in self.alive else None
 
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
         self._answer()

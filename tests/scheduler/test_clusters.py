@@ -234,6 +234,52 @@ def test_a_run_that_was_cancelled_while_it_was_handed_over_is_stopped(yard: Yard
     wait(lambda: run_id in cluster.stopped or not cluster.gangs, "for the gang to be stopped")
 
 
+@pytest.mark.parametrize("server", ["the same server", "the next server"])
+def test_a_gang_that_was_started_though_nobody_heard_of_it_is_found_and_not_started_twice(
+    yard: Yard, server: str
+) -> None:
+    yard.start()
+    cluster = yard.clusters["hpc"]
+    cluster.mute = True
+    run_id = yard.submit("hpc")
+    yard.reach(run_id, names.QUEUED)
+    if server == "the next server":
+        yard.restart()
+    yard.reach(run_id, names.PROVISIONING)
+    assert cluster.attempts_of(run_id) == [1]
+    assert cluster.promised[-1] == {"name": f"{run_id}.1"}
+    assert cluster.ear is not None
+    cluster.ear.placed(run_id)
+    yard.reach(run_id, names.PREPARING)
+    cluster.gone(run_id, "PREEMPTED", taken=True)
+    cluster.mute = False
+    wait(lambda: cluster.attempts_of(run_id) == [1, 2], "for the second attempt, which was promised nothing yet")
+
+
+def test_a_gang_that_was_not_started_is_started_once_its_cluster_answers(yard: Yard) -> None:
+    yard.start()
+    cluster = yard.clusters["hpc"]
+    cluster.mute = True
+    run_id = yard.submit("hpc")
+    wait(lambda: cluster.gangs, "for the first try")
+    cluster.alive.clear()  # it was lost on the way
+    cluster.mute = False
+    yard.reach(run_id, names.PROVISIONING)
+    assert cluster.attempts_of(run_id) == [1, 1], "the same attempt"
+
+
+def test_a_run_that_is_cancelled_while_nobody_knows_whether_it_was_started_is_stopped(yard: Yard) -> None:
+    yard.start()
+    cluster = yard.clusters["hpc"]
+    cluster.mute = True
+    run_id = yard.submit("hpc")
+    yard.reach(run_id, names.QUEUED)
+    cluster.away = "not now"
+    assert yard.scheduler.cancel(run_id).status == names.CANCELED
+    cluster.away = None
+    wait(lambda: cluster.stopped == [run_id], "for what may have been started to be stopped")
+
+
 def test_a_target_that_grows_lets_waiting_runs_start_and_one_that_is_gone_fails_them(yard: Yard) -> None:
     yard.start()
     for most, status in ((0, names.QUEUED), (1, names.PROVISIONING)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.engines.conftest import gang_of
 from tests.scheduler.conftest import wait
 
 from runyard.contracts import states as names
@@ -56,6 +57,26 @@ def test_a_node_runner_that_died_while_the_database_was_away_is_not_forgotten(ho
     finally:
         scheduler.close()
         store.close()
+
+
+def test_a_run_whose_server_died_before_its_node_runner_was_there_is_started_once_more(home: Path) -> None:
+    store = Store.open(home)
+    with store.database.write() as connection:
+        workspaces.ensure_default(connection)
+        new = NewRun("run-1", "local", "trial", names.PREPARING, "starts", kind=SCRIPT, target="local", launch={})
+        runs.create(connection, new)
+    engines = Engines(home)
+    engines.local = engine = Planned(home / "runs")
+    (folder,) = engines.folders.make(gang_of(home))
+    assert not engines.folders.begun("run-1")
+    scheduler = scheduler_of(home, store, engines, {})
+    scheduler.start()
+    try:
+        wait(lambda: engine.plans, "for the run to be started")
+    finally:
+        scheduler.close()
+        store.close()
+    assert not (folder / "streams" / "runner.log").exists(), "there was nothing to be rescued"
 
 
 def _status(store: Store, run_id: str) -> str:

@@ -75,7 +75,17 @@ class Engine(ABC):
 
     @abstractmethod
     def start(self, gang: Gang, ear: Ear) -> Handle:
-        """Have the gang started, all of it or nothing. Returns as soon as that is on its way."""
+        """Have the gang started, all of it or nothing. Returns as soon as that is on its way. After EngineAway, nobody
+        knows whether it is: `find` is asked before the gang is started again."""
+
+    def promise(self, gang: Gang) -> Handle:
+        """What `find` could find the gang by. Kept before `start`: the server may die before that returns."""
+        return {}
+
+    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
+        """Watch a gang whose `start` was interrupted, if it came about; None when the cluster knows nothing of it.
+        EngineAway when that cannot be told now. On this machine the folders of runs tell (`engines.folders`)."""
+        return None
 
     @abstractmethod
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
@@ -85,7 +95,7 @@ class Engine(ABC):
     @abstractmethod
     def stop(self, run_id: str, handle: Handle) -> None:
         """Ask the node runners to end the run, or take it out of the cluster's queue. Returns at once; the node
-        runners report how it ended, and `gone` follows."""
+        runners report how it ended, and `gone` follows. With a promise for a handle nothing follows."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """The server ends. Gangs go on."""

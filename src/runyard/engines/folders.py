@@ -69,6 +69,13 @@ class RunFolders:
     def stop(self, handle: Handle) -> None:
         runners.terminate([handle[RESCUE]])
 
+    def begun(self, run_id: str) -> bool:
+        """Whether a node runner has ever been at work here for a run."""
+        return any(
+            (folder / "state.json").exists() or runners.holder(folder / "runner.lock") is not None
+            for folder in self._of_all_nodes(run_id)
+        )
+
     def left(self) -> list[str]:
         """The runs of which something lies here."""
         try:

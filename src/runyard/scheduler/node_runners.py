@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from runyard.contracts import states as names
-from runyard.engines.base import Ear, EngineAway, EngineError, Handle
+from runyard.engines.base import Ear, EngineAway, EngineError, Gang, Handle
 from runyard.engines.folders import RESCUE, RunFolders
 from runyard.scheduler import states
 from runyard.scheduler.ledger import Ledger
@@ -28,6 +28,9 @@ RESCUES = 3
 
 WORD_WITHIN = 60.0
 """Seconds for which the end of a run is kept back that something outside has stopped, until the cluster says why."""
+
+PROMISE = "promise"
+"""The key that marks the handle of a gang whose start was not seen to return; its value is the engine's promise."""
 
 _NOT_UP_YET = (names.PROVISIONING, names.PREPARING, names.STARTING)
 
@@ -56,6 +59,8 @@ class NodeRunners:
                 alive = False
             elif RESCUE in handle:
                 alive = self._folders.watch(run_id, handle, self._ear)
+            elif PROMISE in handle:
+                alive = self._found(line, run_id, handle[PROMISE])
             else:
                 alive = line.engine.watch(run_id, handle, self._ear)
         except EngineAway:
@@ -69,6 +74,25 @@ class NodeRunners:
         elif run.status == names.CANCEL_REQUESTED or run.restart is not None:
             self.stop(line, run_id)
 
+    def start(self, line: Line, gang: Gang) -> None:
+        """Have a gang started. Should the server die before it knows that it is, the next one looks for it first."""
+        if not line.ours:  # on this machine the folders tell
+            self._keep(gang.run_id, {PROMISE: line.engine.promise(gang)})
+        self._keep(gang.run_id, line.engine.start(gang, self._ear))
+
+    def take_up(self, line: Line, run_id: str) -> bool:
+        """Whether the gang of a run that waits was started after all: its cluster, or the server, went away before
+        that could be told. Then it is watched, or what it left is delivered."""
+        _, handle = self._look_up(run_id)
+        if handle is None or PROMISE not in handle:
+            return False
+        if self._found(line, run_id, handle[PROMISE]):
+            return True
+        if self._folders.begun(run_id):
+            self.gone(line, run_id, "it ended while no server was running")
+            return True
+        return False
+
     def stop(self, line: Line, run_id: str) -> None:
         """Ask the gang to end, if there is one."""
         _, handle = self._look_up(run_id)
@@ -76,6 +100,9 @@ class NodeRunners:
             return
         if RESCUE in handle:
             self._folders.stop(handle)
+        elif PROMISE in handle:
+            line.engine.stop(run_id, handle[PROMISE])
+            self.clear(run_id)
         else:
             line.engine.stop(run_id, handle)
 
@@ -101,6 +128,11 @@ class NodeRunners:
             self.clear(run_id)
             return
         tries = self._rescues[run_id] = self._rescues.get(run_id, 0) + 1
+        started = handle is not None and PROMISE not in handle
+        if not started and run.status in _NOT_UP_YET and tries <= RESCUES and not self._folders.begun(run_id):
+            self._folders.clear(run_id)
+            self._enqueue(run)  # the server died before it had started anything
+            return
         try:
             rescue = self._folders.rescue(run_id, self._ear) if tries <= RESCUES else None
         except EngineError as error:
@@ -109,12 +141,9 @@ class NodeRunners:
             return
         if rescue is not None:
             log.warning("the node runner of %s is gone (%s); another one delivers what it left", run_id, how)
-            with self._store.database.write() as connection:
-                runs.set_handle(connection, run_id, rescue)
+            self._keep(run_id, rescue)
         elif run.between_attempts and tries <= RESCUES:
             self._begin_next(run_id)
-        elif handle is None and run.status in _NOT_UP_YET and tries <= RESCUES:
-            self._enqueue(run)  # the server died before it had started anything
         else:
             message = f"The node runner of this run ended before it could tell how the run went ({how})."
             run = self._ledger.fail(run_id, "NodeRunnerLost", message, final=tries > RESCUES)
@@ -158,6 +187,16 @@ class NodeRunners:
     def _tell_at_last(self, run_id: str) -> None:
         if run_id in self._kept_back:
             self._tell_end(self._look_up(run_id)[0], "its cluster does not say why", taken=False)
+
+    def _found(self, line: Line, run_id: str, promise: Handle) -> bool:
+        handle = line.engine.find(run_id, promise, self._ear)
+        if handle is not None:
+            self._keep(run_id, handle)
+        return handle is not None
+
+    def _keep(self, run_id: str, handle: Handle) -> None:
+        with self._store.database.write() as connection:
+            runs.set_handle(connection, run_id, handle)
 
     def _look_up(self, run_id: str) -> tuple[Run, Handle | None]:
         with self._store.database.read() as connection:

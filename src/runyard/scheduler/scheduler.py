@@ -249,7 +249,6 @@ class Scheduler:
         self._wake(line)
 
     def _launch(self, line: Line, run_id: str) -> None:
-        engine = line.engine
         if line.ours:
             run = self._ledger.apply(run_id, Fact(states.PLACED, reason=_starting(line)))
             self._silence.expect(run_id)
@@ -261,9 +260,8 @@ class Scheduler:
         if run.ended:  # cancelled while it waited
             self._lines.leave(run_id)
             return
-        handle = engine.start(plans.gang(self._store, self._surroundings, run, line.target), self)
-        with self._store.database.write() as connection:
-            runs.set_handle(connection, run_id, handle)
+        if line.ours or not self._runners.take_up(line, run_id):
+            self._runners.start(line, plans.gang(self._store, self._surroundings, run, line.target))
         if not line.ours:
             run = self._ledger.apply(run_id, Fact(states.HAND_OVER, reason=f"handed over to {line.target.name}"))
             if run.ended:  # cancelled while it was handed over

@@ -99,7 +99,7 @@ class RayEngine(Engine):
             "environment": parcel.environment,
             "patience": PATIENCE,
         }
-        handle = {"keeper": line.keeper, "gang": f"{gang.run_id}.{gang.plans[0].attempt}"}
+        handle = _handle(line, gang)
         watched = Watched(gang.run_id, handle, ear, line, starting=True)
         self._add(watched)  # before it is asked for: the first news may be faster than the answer
         try:
@@ -107,22 +107,32 @@ class RayEngine(Engine):
         except EngineAway as error:  # the keeper may have got it or not
             with self._lock:
                 self._watched.pop(_key(handle), None)
-                self._unwanted.append(handle)
             raise self._connection.in_words(error) from error
         watched.starting = False
         return handle
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
-        watched = Watched(run_id, handle, ear)
-        self._add(watched)
+    def promise(self, gang: Gang) -> Handle:
+        return _handle(self._connection.line(), gang)
+
+    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
+        line, watched, found = self._connection.line(), Watched(run_id, promise, ear), False
+        self._add(watched)  # before it is asked for: the first news may be faster than the answer
         try:
-            found = self._find(self._connection.line(), watched)
+            found = self._find(line, watched)
+        except EngineAway as error:
+            raise self._connection.in_words(error) from error
+        finally:
+            if not found:
+                with self._lock:
+                    self._watched.pop(_key(promise), None)
+        return promise if found else None
+
+    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+        try:
+            return self.find(run_id, handle, ear) is not None
         except EngineError:
-            return True  # the tender asks again
-        if not found:
-            with self._lock:
-                self._watched.pop(_key(handle), None)
-        return found
+            self._add(Watched(run_id, handle, ear))  # the tender asks again
+            return True
 
     def stop(self, run_id: str, handle: Handle) -> None:
         with self._lock:
@@ -251,6 +261,10 @@ class RayEngine(Engine):
         """Tells the ears, in an own thread: they may well call the engine in turn."""
         while not self._closed:
             self._news.get()()
+
+
+def _handle(line: Line, gang: Gang) -> Handle:
+    return {"keeper": line.keeper, "gang": f"{gang.run_id}.{gang.plans[0].attempt}"}
 
 
 def _key(handle: Handle) -> tuple[str, str]:

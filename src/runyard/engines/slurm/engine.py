@@ -16,12 +16,13 @@ from runyard.engines.hand_over import hand_over
 from runyard.engines.slurm import refusals
 from runyard.engines.slurm.cluster import FRESH, Cluster, Partition, host_names, words
 from runyard.engines.slurm.commands import Commands, Refused
+from runyard.engines.slurm.jobs import ask_by_name
 from runyard.engines.slurm.options import Options
 from runyard.engines.slurm.poll import Poll
 from runyard.engines.slurm.script import DEFAULT_DURATION, arguments, batch_script, job_name, time_limit
 
-JOB = "job"
-"""The key of the job's id in a handle."""
+JOB, NAME = "job", "name"
+"""The keys of a handle: the job's id, which a promise does not have, and its name."""
 
 LIMITS_KEPT = 600.0
 """Seconds for which the time limits of partitions are taken to be what they were."""
@@ -34,7 +35,6 @@ class SlurmEngine(Engine):
         self._commands = Commands(self._options)
         self._cluster = Cluster(self._commands)
         self._poll = Poll(self._commands, self._options.python)
-        self._doubtful: set[str] = set()  # runs whose job may have been taken by a cluster that gave no answer
 
     def check(self, target: Target) -> None:
         options = Options.from_dict(target.options)
@@ -82,15 +82,25 @@ class SlurmEngine(Engine):
         parcel = hand_over(gang, self._folders)
         script = batch_script(parcel, len(gang.plans), self._options.python, self._folders.of(run_id) / "streams")
         try:
-            if run_id in self._doubtful:
-                self._commands.run("scancel", f"--name={job_name(run_id)}", f"--user={getpass.getuser()}")
-                self._doubtful.discard(run_id)
             job = self._submit(gang, script, parcel.environment)
+        except EngineAway:
+            raise  # it may have taken the job, which then needs the folder
         except EngineError:
             self._folders.clear(run_id)
             raise
-        self._poll.add(job, run_id, ear)
-        return {JOB: job}
+        handle = {JOB: job, **self.promise(gang)}
+        self._poll.add(job, handle[NAME], run_id, ear)
+        return handle
+
+    def promise(self, gang: Gang) -> Handle:
+        return {NAME: job_name(gang.run_id, gang.plans[0].attempt)}
+
+    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
+        job = ask_by_name(self._commands, promise[NAME])
+        if job is None:
+            return None
+        self._poll.add(job.id, promise[NAME], run_id, ear)
+        return {JOB: job.id, **promise}
 
     def _submit(self, gang: Gang, script: str, environment: Mapping[str, str]) -> str:
         limit = self._time_limit(gang)
@@ -107,12 +117,7 @@ class SlurmEngine(Engine):
             raise self._explained(error) from error
 
     def _sbatch(self, gang: Gang, script: str, environment: Mapping[str, str], limit: str) -> str:
-        asked = arguments(gang, self._options, limit)
-        try:
-            said = self._commands.run("sbatch", *asked, text=script, extra=environment)
-        except EngineAway:
-            self._doubtful.add(gang.run_id)
-            raise
+        said = self._commands.run("sbatch", *arguments(gang, self._options, limit), text=script, extra=environment)
         found = re.match(r"\d+", said.strip())  # behind it, the cluster's name
         if found is None:
             raise EngineError(f"Slurm's answer to sbatch cannot be read: {said.strip()[:200]!r}")
@@ -132,13 +137,14 @@ class SlurmEngine(Engine):
 
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
         """The next answer of Slurm tells what became of the job, also when it is over: it knows how it ended."""
-        if JOB not in handle:
-            return False
-        self._poll.add(str(handle[JOB]), run_id, ear)
+        self._poll.add(handle[JOB], handle[NAME], run_id, ear)
         return True
 
     def stop(self, run_id: str, handle: Handle) -> None:
-        self._poll.stop(str(handle.get(JOB, "")))
+        if JOB in handle:
+            self._poll.stop(handle[JOB])
+        else:
+            self._commands.run("scancel", "--quiet", f"--name={handle[NAME]}", f"--user={getpass.getuser()}")
 
     def close(self) -> None:
         self._poll.close()

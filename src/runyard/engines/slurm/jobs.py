@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import signal
@@ -141,13 +142,23 @@ def _exit(status: int, python: str) -> str:
 
 def ask(commands: Commands, ids: Iterable[str]) -> dict[str, Job]:
     """What squeue knows of jobs, those included that ended a while ago; by id."""
-    fields = ",".join(f"{field}:|" for field in _FIELDS)
     try:
-        said = commands.run("squeue", "--noheader", "--states=all", f"--jobs={','.join(ids)}", f"--Format={fields}")
+        return _squeue(commands, f"--jobs={','.join(ids)}")
     except Refused as error:
         if "invalid job id" in error.words.lower():  # so it says when it knows none of them
             return {}
         raise
+
+
+def ask_by_name(commands: Commands, name: str) -> Job | None:
+    """The job of this user that has a name, if squeue knows one; the last that was submitted."""
+    known = _squeue(commands, f"--name={name}", f"--user={getpass.getuser()}")
+    return max(known.values(), key=lambda job: int(job.id), default=None)
+
+
+def _squeue(commands: Commands, *which: str) -> dict[str, Job]:
+    fields = ",".join(f"{field}:|" for field in _FIELDS)
+    said = commands.run("squeue", "--noheader", "--states=all", *which, f"--Format={fields}")
     return {job.id: job for line in said.splitlines() if (job := _from_squeue(line)) is not None}
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from runyard.engines.base import Ear, EngineAway, EngineError
 from runyard.engines.slurm.commands import Commands
 from runyard.engines.slurm.jobs import Job, ask, ask_history
-from runyard.engines.slurm.script import job_name
 
 SOON, WAITING, RUNNING = 0.25, 1.0, 2.0
 """Seconds between two questions: after something has changed, while jobs wait, while they run."""
@@ -38,6 +37,7 @@ _log = logging.getLogger(__name__)
 @dataclass
 class _Watched:
     id: str
+    name: str
     run_id: str
     ear: Ear
     told: str = ""  # what was last said of it
@@ -64,9 +64,9 @@ class Poll:
         self._nudged = False  # something was asked for while the thread was at work
         self._closed = False
 
-    def add(self, job: str, run_id: str, ear: Ear) -> None:
+    def add(self, job: str, name: str, run_id: str, ear: Ear) -> None:
         with self._woken:
-            self._jobs[job] = _Watched(job, run_id, ear)
+            self._jobs[job] = _Watched(job, name, run_id, ear)
             self._nudged = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="slurm", daemon=True)
@@ -121,7 +121,7 @@ class Poll:
         lost = []
         for each in jobs:
             job = known.get(each.id)
-            if job is None or job.name != job_name(each.run_id):  # ids begin anew when a cluster loses its memory
+            if job is None or job.name != each.name:  # ids begin anew when a cluster loses its memory
                 each.missed += 1
                 if each.missed >= MISSED:
                     lost.append(each)
@@ -168,7 +168,7 @@ class Poll:
         remembered = ask_history(self._commands, [each.id for each in lost])
         for each in lost:
             job = remembered.get(each.id)
-            if job is not None and job.over and job.name == job_name(each.run_id):
+            if job is not None and job.over and job.name == each.name:
                 self._gone(each, job.how_it_ended(self._python), taken=job.taken)
             else:
                 self._gone(each, f"Slurm does not know job {each.id} any more")

@@ -29,8 +29,12 @@ exec "$0" "$@" "$node"
 """
 
 
-def job_name(run_id: str) -> str:
-    return f"runyard-{run_id}"
+def job_name(run_id: str, attempt: int = 1) -> str:
+    """
+    >>> job_name("train_7"), job_name("train_7", 2)
+    ('runyard-train_7', 'runyard-train_7.2')
+    """
+    return f"runyard-{run_id}" if attempt == 1 else f"runyard-{run_id}.{attempt}"
 
 
 def arguments(gang: Gang, options: Options, limit: str) -> list[str]:
@@ -50,7 +54,7 @@ def arguments(gang: Gang, options: Options, limit: str) -> list[str]:
         *options.sbatch,
         # The last word is sbatch's, so these cannot be changed: the engine relies on them.
         "--parsable",
-        f"--job-name={job_name(gang.run_id)}",
+        f"--job-name={job_name(gang.run_id, plan.attempt)}",
         f"--comment=runyard: run {gang.run_id}{attempt} in workspace {plan.workspace}",
         f"--nodes={nodes}",
         "--ntasks-per-node=1",
