@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -47,7 +48,8 @@ class ThisMachine(Place):
 
     def kill_node(self, yard: GangYard, run: Run, node: int) -> None:
         for process in tree(yard.runner(run, node)):
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # those below it end with it
+                process.kill()
 
     def heal(self) -> None:
         """Its nodes are places on this machine: there is always another."""
@@ -89,6 +91,5 @@ class OnSlurm(Place):
 
 
 def tree(process: psutil.Process) -> Iterator[psutil.Process]:
-    """A process and all below it, the lowest first."""
-    yield from reversed(process.children(recursive=True))
-    yield process
+    """A process and all below it, itself first: it must not live to tell how the others ended."""
+    yield from [process, *process.children(recursive=True)]

@@ -14,6 +14,7 @@ from runyard.contracts import names
 from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
+from runyard.engines.nursery import Nursery, await_end
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""
@@ -22,6 +23,7 @@ RESCUE = "rescue"
 class RunFolders:
     def __init__(self, runs: Path) -> None:
         self.runs = runs
+        self._nurseries: dict[str, Nursery] = {}
         for rest in runs.glob(".*.gone"):  # what a runner was removing when it was killed
             shutil.rmtree(rest, ignore_errors=True)
 
@@ -46,6 +48,15 @@ class RunFolders:
             raise EngineError(why(error, self.runs)) from error
         return made
 
+    def nursery(self, sdk: str) -> Nursery:
+        """What starts node runners in these folders, with the code of an SDK folder."""
+        return self._nurseries.setdefault(sdk, Nursery(Path(sdk)))
+
+    def close(self) -> None:
+        """Nothing is started any more. What was started goes on."""
+        for nursery in self._nurseries.values():
+            nursery.close()
+
     def rescue(self, run_id: str, ear: Ear) -> Handle | None:
         """Deliver what dead node runners left behind, and end what they left alive. None: there is nothing of it."""
         folder = self.of(run_id)
@@ -56,11 +67,11 @@ class RunFolders:
             return {RESCUE: alive}
         try:
             (folder / "streams").mkdir(exist_ok=True, mode=0o700)
-            process = runners.spawn(Path(Plan.load(folder).sdk), folder, "--rescue")
+            process = self.nursery(Plan.load(folder).sdk).start(folder, "--rescue")
         except OSError as error:
             raise EngineError(why(error, folder)) from error
-        runners.await_own([process], lambda how: ear.gone(run_id, how))
-        return {RESCUE: runners.handle_of(process.pid)}
+        await_end([process], lambda how: ear.gone(run_id, how))
+        return {RESCUE: process.handle}
 
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
         """Take up the watch of a rescue after a restart of the server. False when it is gone."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from pathlib import Path
 
 from runyard.contracts.compute import Node, Target
 from runyard.engines import runners
 from runyard.engines.base import Ear, Engine, EngineError, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
+from runyard.engines.nursery import Started, await_end
 
 
 def default_places() -> int:
@@ -31,10 +31,11 @@ class LocalEngine(Engine):
 
     def start(self, gang: Gang, ear: Ear) -> Handle:
         folders = self._folders.make(gang)
-        started = []
+        nursery = self._folders.nursery(gang.plans[0].sdk)
+        started: list[Started] = []
         try:
             for folder in folders:
-                started.append(runners.spawn(Path(gang.plans[0].sdk), folder))
+                started.append(nursery.start(folder))
         except OSError as error:
             for process in started:
                 process.kill()
@@ -42,10 +43,9 @@ class LocalEngine(Engine):
             for folder in folders:
                 shutil.rmtree(folder, ignore_errors=True)
             raise EngineError(why(error, folders[0])) from error
-        handle = {"nodes": [runners.handle_of(process.pid) for process in started]}
         ear.placed(gang.run_id)
-        runners.await_own(started, lambda how: ear.gone(gang.run_id, how))
-        return handle
+        await_end(started, lambda how: ear.gone(gang.run_id, how))
+        return {"nodes": [process.handle for process in started]}
 
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
         return runners.await_others(handle["nodes"], lambda how: ear.gone(run_id, how))

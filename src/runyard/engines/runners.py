@@ -1,14 +1,11 @@
-"""Node runners as processes of this machine: starting them, finding them again, telling when they are gone."""
+"""Node runners as processes of this machine: finding them again, asking them to stop, telling when they are gone."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import json
-import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,49 +28,29 @@ KEPT_FROM_RUNS = (
 """Variables of the server that a user's script must not see."""
 
 
-def spawn(sdk: Path, folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    """Start a node runner in a session of its own, so that it outlives the server."""
-    environment = {name: value for name, value in os.environ.items() if name not in KEPT_FROM_RUNS}
-    with open(folder / "streams" / "runner.log", "ab") as log:
-        # -I -S: the runner needs only the standard library, and starts in a fraction of the time without site.
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(sdk / "runyard" / "node"), str(folder), *options],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment,
-            cwd=folder,
-            start_new_session=True,
-        )
-
-
 def handle_of(pid: int) -> Handle:
     return {"pid": pid, "created": _created(pid)}
 
 
-def await_own(processes: Sequence[subprocess.Popen[bytes]], gone: Gone) -> None:
-    """Wait, in a thread, for processes that this server has started. What node 0 says of its end is told."""
-
-    def wait() -> None:
-        codes = [process.wait() for process in processes]
-        gone(f"killed by {signal.Signals(-codes[0]).name}" if codes[0] < 0 else f"exit code {codes[0]}")
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 def await_others(handles: Sequence[Handle], gone: Gone) -> bool:
     """Wait, in a thread, for processes that a former server has started. False: none of them is alive."""
-    alive = [process for process in map(find, handles) if process is not None]
-    if not alive:
+    if not any(map(find, handles)):
         return False
 
-    def wait() -> None:
-        for process in alive:
-            process.wait()
+    def wait_for_all() -> None:
+        for handle in handles:
+            wait(handle)
         gone("it is gone")
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=wait_for_all, daemon=True).start()
     return True
+
+
+def wait(handle: Handle) -> None:
+    """Wait for the end of a process that somebody else has started."""
+    process = find(handle)
+    if process is not None:
+        process.wait()
 
 
 def terminate(handles: Sequence[Handle]) -> None:

@@ -1,4 +1,6 @@
-"""Starts the node runner: `python -I -S <sdk folder>/runyard/node <run folder> [--rescue]`."""
+"""Starts the node runner: `python -I -S <sdk folder>/runyard/node <run folder> [--rescue]`; or, with `--nursery`, the
+process that starts one after the other (`runyard.node.nursery`).
+"""
 
 import sys
 
@@ -11,6 +13,10 @@ if not __package__:  # started as a folder, which Python has put first on the pa
 from runyard.node.signals import Signals
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--nursery"]:
+        from runyard.node.nursery import main as serve
+
+        sys.exit(serve())
     signals = Signals()
     from runyard.node.runner import main
 

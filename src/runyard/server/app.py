@@ -80,7 +80,7 @@ def create_app(settings: Settings) -> FastAPI:
             stack.push_async_callback(run_in_threadpool, scheduler.close)
             app.state.yard = Yard(settings, store, kept, scheduler, live, meters, datetime.now(timezone.utc))
             stack.callback(live.close)
-            stack.callback(asyncio.create_task(_keep_house(settings, store)).cancel)
+            stack.callback(asyncio.create_task(_keep_house(settings, store, engines)).cancel)
             yield
 
     # Neither of the pages that show the API is on: they load scripts from elsewhere.
@@ -103,10 +103,10 @@ def _open(settings: Settings) -> Store:
     return store
 
 
-async def _keep_house(settings: Settings, store: Store) -> None:
+async def _keep_house(settings: Settings, store: Store, engines: Engines) -> None:
     """What need not be done before the first request: lay out the SDK for runs, and remove leftovers now and then."""
     try:
-        await run_in_threadpool(sdk_folder, settings.home)
+        engines.get_ready(await run_in_threadpool(sdk_folder, settings.home))
     except OSError as error:  # the first run tries again, and tells its user
         log.warning("the SDK could not be laid out for runs: %s", error)
     while True:

@@ -1,0 +1,138 @@
+"""Forks node runners from a process that has loaded their code: Python's start and the imports cost ten times more.
+
+    python -I -S <sdk folder>/runyard/node --nursery <room for the title of a runner>
+
+Each line on standard input asks for a runner: `[folder, option, ...]` in JSON. Each line on standard output answers,
+in the same order, with `{"pid"}` or `{"errno"}`; between them comes `{"ended": pid, "status"}` for each that has ended.
+This process ends when its standard input does, and when nobody has needed it for long. The runners go on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import encodings.ascii
+import encodings.idna  # noqa: F401 - for the name of the server's host; both are loaded with the first request
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import traceback
+from typing import Any, NoReturn
+
+# All that a runner loads: what is here is paid for once.
+from runyard.environments import prepare as _environments  # noqa: F401
+from runyard.node import outcome, removal, rescue, runner, shipping  # noqa: F401
+from runyard.node.gang import follower, leader  # noqa: F401
+from runyard.node.signals import Signals
+
+OPTION = "--nursery"
+UNUSED = 600.0
+"""Seconds without a request, and without a runner alive, after which it ends."""
+
+_STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
+def main() -> int:
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    _retitle(sys.executable, sys.argv[0], OPTION)
+    gc.collect()
+    gc.freeze()  # the collector would touch, and so copy, what all runners share
+    return _Nursery(answers).serve()
+
+
+class _Nursery:
+    def __init__(self, answers: int) -> None:
+        self._answers = answers
+        self._woken, wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        self._own = (answers, self._woken, wake)
+        self._alive = 0
+
+    def serve(self) -> int:
+        pending = b""
+        while True:
+            ready, _, _ = select.select([0, self._woken], [], [], UNUSED)
+            if not ready and not self._alive:
+                return 0
+            if self._woken in ready:
+                os.read(self._woken, 4096)
+                self._reap()
+            if 0 in ready:
+                said = os.read(0, 1 << 16)
+                if not said:
+                    return 0
+                *lines, pending = (pending + said).split(b"\n")
+                for line in lines:
+                    self._answer(self._start(json.loads(line)))
+
+    def _start(self, arguments: list[str]) -> dict[str, int]:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # one that comes early waits until the runner can hear it
+        try:
+            pid = os.fork()
+        except OSError as error:
+            return {"errno": error.errno or 0}
+        else:
+            if pid == 0:
+                _become_runner(arguments, self._own)
+            self._alive += 1
+            return {"pid": pid}
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+
+    def _reap(self) -> None:
+        while self._alive:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            self._alive -= 1
+            self._answer({"ended": pid, "status": status})
+
+    def _answer(self, said: dict[str, Any]) -> None:
+        os.write(self._answers, json.dumps(said).encode() + b"\n")
+
+
+def _become_runner(arguments: list[str], theirs: tuple[int, ...]) -> NoReturn:
+    """In the new process: leave what belongs to the nursery, be what `__main__` makes of one that is started anew."""
+    code = 1
+    try:
+        os.setsid()
+        for each in theirs:
+            os.close(each)
+        for path, flags, streams in (
+            (os.devnull, os.O_RDONLY, (0,)),
+            (os.path.join(arguments[0], "streams", "runner.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, (1, 2)),
+        ):
+            opened = os.open(path, flags, 0o600)
+            for stream in streams:
+                os.dup2(opened, stream)
+            os.close(opened)
+        os.chdir(arguments[0])
+        _retitle(sys.executable, sys.argv[0], *arguments)
+        signals = Signals()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+        code = runner.main(arguments, signals)
+    except BaseException:  # noqa: BLE001 - as the interpreter does at its end; nothing of the nursery may run on here
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _retitle(*words: str) -> None:
+    """Have `ps` show what this process is for: its arguments are written over in its own memory (Linux).
+
+    The kernel shows a title up to its first zero byte once the last byte of the arguments is not zero any more.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    with open("/proc/self/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end of proc(5)
+    title = " ".join(words).encode("utf-8", "surrogateescape")[: max(0, end - start - 2)]
+    if start and title:
+        ctypes.memmove(start, title.ljust(end - start - 1, b"\0") + b".", end - start)
