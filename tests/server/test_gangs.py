@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import time
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+
+from runyard.node.courier import Courier
+from runyard.sdk.client import Locator
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served, Start
@@ -177,6 +181,37 @@ def test_a_preempted_run_starts_again_and_every_attempt_is_in_its_history(
         assert b"attempt" in client.get(f"{path}/files/{name}").body
     refused = client.call("POST", f"{path}/preempt")
     assert (refused.status, refused.code) == (409, "run_not_under_way")
+
+
+def test_what_a_former_attempt_delivers_late_is_kept_and_does_not_mix_with_the_next(
+    served_on_sqlite: Served, tmp_path: Path
+) -> None:
+    """A node that was cut off until another attempt was under way."""
+    client, flag = served_on_sqlite.client, tmp_path / "flag"
+    run = submit(client, AGAIN.format(flag=flag))
+    until(flag.exists, "the script to start")
+    reach(client, run["id"], "Running")
+    path = f"/api/runs/{run['id']}"
+    client.ok("POST", f"{path}/preempt")
+    reach(client, run["id"], "Completed")
+    before = {name: client.get(f"{path}/files/{name}").body for name in ("user_logs/std_log.txt", "outputs/seen")}
+    late = Courier(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=1)
+    known = len(client.get(f"{path}/files/user_logs/attempt_1/std_log.txt").body)
+    assert late.append("user_logs/std_log.txt", known, b"cut off\n") == known + 8
+    assert late.append("user_logs/std_log_process_1.txt", 0, b"of node 1\n") == 10
+    digest = hashlib.sha256(b"stale").hexdigest()
+    assert late.link({"outputs/seen": digest}) == {"outputs/seen"}
+    late.put("outputs/seen", b"stale", 5, digest)
+    assert late.link({"outputs/other": digest}) == set()
+    for name, content in before.items():
+        assert client.get(f"{path}/files/{name}").body == content
+    assert client.get(f"{path}/files/user_logs/attempt_1/std_log.txt").body.endswith(b"\ncut off\n")
+    assert client.get(f"{path}/files/user_logs/attempt_1/std_log_process_1.txt").body == b"of node 1\n"
+    for name in ("seen", "other"):
+        assert client.get(f"{path}/files/attempt_1/outputs/{name}").body == b"stale"
+    now = Courier(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=2)
+    now.put("outputs/seen", b"stale", 5, digest)
+    assert client.get(f"{path}/files/outputs/seen").body == b"stale"
 
 
 def test_a_run_that_may_not_start_again_fails_when_it_is_preempted(served_on_sqlite: Served, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class Courier:
     def fact(self, said: Mapping[str, Any], run_id: str | None = None) -> None:
         """Report a fact. It is the heart of a run's history, so not even faults of the server are taken for a no."""
         own = run_id is None or run_id == self.run_id
-        told = {**said, "attempt": self._attempt} if own and self._attempt is not None else dict(said)
+        told = {**said, **self._told_attempt(run_id)}
         try:
             self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", told, insist=own)
         except Refused as refusal:
@@ -87,18 +87,20 @@ class Courier:
 
     def append(self, name: str, offset: int, chunk: bytes, restart: bool = False) -> int:
         """Add bytes to a growing file of the run; returns its size on the server. A gap is `Refused`."""
-        params: Params = {"offset": offset, "restart": restart}
+        params: Params = {"offset": offset, "restart": restart, **self._told_attempt()}
         answer = self.send("POST", self._path("appends", name), body=chunk, params=params)
         return int(answer["size"])
 
     def put(self, name: str, body: Body, length: int, digest: str, run_id: str | None = None) -> None:
         """Keep a whole file in the history of the run (or of another one in its reach)."""
-        headers = {"X-Runyard-Hash": digest}
-        self.send("PUT", self._path("files", name, run_id), body=body, length=length, headers=headers)
+        headers, params = {"X-Runyard-Hash": digest}, self._told_attempt(run_id)
+        path = self._path("files", name, run_id)
+        self.send("PUT", path, body=body, length=length, headers=headers, params=params)
 
     def link(self, files: Mapping[str, str]) -> set[str]:
         """Name content that the server may have already; returns the names whose content it lacks."""
-        answer = self.send("POST", f"/api/runs/{quote(self.run_id)}/links", {"files": dict(files)})
+        path = f"/api/runs/{quote(self.run_id)}/links"
+        answer = self.send("POST", path, {"files": dict(files)}, params=self._told_attempt())
         return set(answer["missing"])
 
     def journal(self, run_id: str, writer: str, offset: int, lines: bytes) -> int:
@@ -185,6 +187,11 @@ class Courier:
             return file.stat().st_mtime_ns if file is not None else 0
         except OSError:
             return 0
+
+    def _told_attempt(self, run_id: str | None = None) -> dict[str, int]:
+        """What says by which attempt something was written; of another run there is nothing to say."""
+        own = run_id is None or run_id == self.run_id
+        return {"attempt": self._attempt} if own and self._attempt is not None else {}
 
     def _path(self, kind: str, name: str, run_id: str | None = None) -> str:
         return f"/api/runs/{quote(run_id or self.run_id)}/{kind}/{quote(wire_name(name))}"

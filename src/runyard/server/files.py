@@ -20,7 +20,7 @@ from runyard.server.auth import ReachableRun
 from runyard.server.downloads import file_response
 from runyard.server.problems import Problem
 from runyard.server.yard import Here, Yard
-from runyard.store import files, runs
+from runyard.store import attempts, files, runs
 from runyard.store.errors import NotFound
 from runyard.store.files import FileEntry
 from runyard.store.objects import ObjectWriter, Stored
@@ -28,6 +28,8 @@ from runyard.store.slices import slices
 from runyard.store.store import Store
 
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["files"])
+
+AttemptNumber = Annotated[int | None, Query(ge=1, description="which attempt of the run has written it")]
 
 BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}
 """Said in /openapi.json of routes that take bytes as they are."""
@@ -75,27 +77,28 @@ async def upload(
     name: str,
     request: Request,
     yard: Here,
+    attempt: AttemptNumber = None,
     x_runyard_hash: Annotated[str | None, Header(pattern="^[0-9a-f]{64}$")] = None,
 ) -> Response:
     name = names.check_file(name)
     await run_in_threadpool(_must_exist, yard, run_id)
     writer = await uploads.receive_object(request, yard.store.objects)
-    stored = await run_in_threadpool(_keep, yard, run_id, name, writer, x_runyard_hash)
+    name, stored = await run_in_threadpool(_keep, yard, run_id, name, attempt, writer, x_runyard_hash)
     yard.meters.stored(stored.size)
     yard.live.file(run_id, name, stored.size)
     return answer({"name": name, "size": stored.size, "hash": stored.digest})
 
 
 @router.post("/links", summary="Name content that the server has already")
-def link(run_id: ReachableRun, body: Links, yard: Here) -> Response:
+def link(run_id: ReachableRun, body: Links, yard: Here, attempt: AttemptNumber = None) -> Response:
     wanted = {names.check_file(name): digest for name, digest in body.files.items()}
-    linked: dict[str, int] = {}
+    linked: dict[str, FileEntry] = {}
     _must_exist(yard, run_id)
     for some in slices(list(wanted.items())):  # a transaction for each: others that write have their turn in between
         with yard.store.database.write() as connection:
-            linked.update(_link(yard, connection, run_id, some))
-    for name, size in linked.items():
-        yard.live.file(run_id, name, size)
+            linked.update(_link(yard, connection, run_id, some, attempt))
+    for entry in linked.values():
+        yard.live.file(run_id, entry.name, entry.size)
     return answer({"missing": [name for name in wanted if name not in linked]})
 
 
@@ -107,16 +110,17 @@ async def append(
     yard: Here,
     offset: Annotated[int, Query(ge=0, description="where in the file the bytes begin")],
     restart: Annotated[bool, Query(description="empty the file first; with offset 0")] = False,
+    attempt: AttemptNumber = None,
 ) -> Response:
     name = names.check_file(name)
     if restart and offset:
         raise Problem("bad_request", "A file that begins anew begins at offset 0.", "Send restart=true with offset=0.")
     size: int | None = None
     async for piece in uploads.pieces(request):
-        size = await run_in_threadpool(_append, yard, run_id, name, offset, piece, restart)
+        size = await run_in_threadpool(_append, yard, run_id, name, attempt, offset, piece, restart)
         offset, restart = offset + len(piece), False
     if size is None:
-        size = await run_in_threadpool(_append, yard, run_id, name, offset, b"", restart)
+        size = await run_in_threadpool(_append, yard, run_id, name, attempt, offset, b"", restart)
     return answer({"size": size})
 
 
@@ -148,31 +152,36 @@ def _must_exist(yard: Yard, run_id: str) -> None:
         runs.get(connection, run_id)
 
 
-def _keep(yard: Yard, run_id: str, name: str, writer: ObjectWriter, digest: str | None) -> Stored:
+def _keep(
+    yard: Yard, run_id: str, name: str, attempt: int | None, writer: ObjectWriter, digest: str | None
+) -> tuple[str, Stored]:
     """Finished under the write lock: a deletion that runs now would otherwise remove the object before it is named."""
     try:
         with yard.store.database.write() as connection:
-            runs.get(connection, run_id)
+            name = attempts.place_of(connection, run_id, name, attempt)
             stored = writer.finish(digest)
             files.put(connection, run_id, name, stored)
-            return stored
+            return name, stored
     except BaseException:
         writer.abort()
         raise
 
 
 def _link(
-    yard: Yard, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]]
-) -> Iterator[tuple[str, int]]:
-    """Name what is there; yields the names and sizes of it."""
+    yard: Yard, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]], attempt: int | None
+) -> Iterator[tuple[str, FileEntry]]:
+    """Name what is there; yields it, by the names that were asked for."""
     for name, digest in wanted:
         size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
         if size is not None:
-            files.put(connection, run_id, name, Stored(digest, size))
-            yield name, size
+            place = attempts.place_of(connection, run_id, name, attempt)
+            yield name, files.put(connection, run_id, place, Stored(digest, size))
 
 
-def _append(yard: Yard, run_id: str, name: str, offset: int, piece: bytes, restart: bool) -> int:
+def _append(yard: Yard, run_id: str, name: str, attempt: int | None, offset: int, piece: bytes, restart: bool) -> int:
+    if attempt is not None:
+        with yard.store.database.read() as connection:
+            name = attempts.place_of(connection, run_id, name, attempt)
     size = files.append(yard.store, run_id, name, offset, piece, restart)
     yard.meters.stored(len(piece))
     yard.live.file(run_id, name, size)
