@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from runyard.contracts.plan import Plan
 from runyard.node.courier import Courier
 from runyard.sdk.client import Locator
 
@@ -212,6 +216,33 @@ def test_what_a_former_attempt_delivers_late_is_kept_and_does_not_mix_with_the_n
     now = Courier(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=2)
     now.put("outputs/seen", b"stale", 5, digest)
     assert client.get(f"{path}/files/outputs/seen").body == b"stale"
+
+
+def test_a_node_of_a_former_attempt_that_is_back_ends_its_script_and_delivers(
+    served_on_sqlite: Served, tmp_path: Path
+) -> None:
+    client, home = served_on_sqlite.client, served_on_sqlite.settings.home
+    run = submit(
+        client, 'echo begun; [ -z "$CUT_OFF" ] || echo is back; [ $AZUREML_RUN_RESTART_COUNT = 1 ] || sleep 600'
+    )
+    reach(client, run["id"], "Running")
+    elsewhere = tmp_path / "elsewhere"  # stands for the disk of a node that is cut off when the run starts again
+    (elsewhere / "streams").mkdir(parents=True)
+    for name in ("plan.json", "manifest"):
+        if (home / "runs" / run["id"] / name).exists():
+            shutil.copy(home / "runs" / run["id"] / name, elsewhere)
+    client.ok("POST", f"/api/runs/{run['id']}/preempt")
+    reach(client, run["id"], "Completed")
+    code = [sys.executable, "-I", "-S", str(Path(Plan.load(elsewhere).sdk) / "runyard" / "node"), str(elsewhere)]
+    back = subprocess.run(code, env={**os.environ, "CUT_OFF": "1"}, timeout=DEADLINE, stdout=subprocess.PIPE)
+    assert back.returncode == 0
+    assert b"another attempt of this run is under way" in back.stdout
+    assert not elsewhere.exists()
+    done = client.ok("GET", f"/api/runs/{run['id']}")
+    assert (done["status"], done["attempt"]) == ("Completed", 2)
+    log = client.get(f"/api/runs/{run['id']}/files/user_logs/attempt_1/std_log.txt").body
+    assert log == b"begun\nis back\n"
+    assert client.get(f"/api/runs/{run['id']}/files/user_logs/std_log.txt").body == b"begun\n"
 
 
 def test_a_run_that_may_not_start_again_fails_when_it_is_preempted(served_on_sqlite: Served, tmp_path: Path) -> None:

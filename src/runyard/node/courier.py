@@ -55,7 +55,8 @@ class Courier:
         attempt: int | None = None,
     ) -> None:
         self.run_id = run_id
-        self._attempt = attempt  # the server leaves what is told of another one aside
+        self.superseded = False  # another attempt of the run is under way: nobody waits for what this one does
+        self._attempt = attempt  # the server keeps what comes of another one apart
         self._folder = folder
         self._caller = check
         self._client = Client(locator, timeout=60.0, patience=0.0)
@@ -79,7 +80,8 @@ class Courier:
         own = run_id is None or run_id == self.run_id
         told = {**said, **self._told_attempt(run_id)}
         try:
-            self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", told, insist=own)
+            answer = self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", told, insist=own)
+            self.superseded = self.superseded or (own and bool(answer.get("over")))
         except Refused as refusal:
             if own and refusal.code == "run_not_found":
                 raise Unwanted(f"run {self.run_id} was deleted on the server") from refusal

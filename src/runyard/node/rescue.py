@@ -79,7 +79,7 @@ def _take_over(plan: Plan, folder: Path, signals: Signals) -> int:
     else:
         say("taking over from a node runner that ended before it did anything")
     shares_work = former is not None and former.shares_work
-    shipping = Shipping(plan, folder, signals.wake, resume=True, shares_work=shares_work)
+    shipping = Shipping(plan, folder, signals, resume=True, shares_work=shares_work)
     end = None if plan.node else end_of(former, signals.stop_asked)
     return deliver(shipping, end, folder, signals)
 

@@ -182,5 +182,5 @@ class Runner:
         if self._shipping is None:
             from runyard.node.shipping import Shipping
 
-            self._shipping = Shipping(self._plan, self._folder, self._signals.wake)
+            self._shipping = Shipping(self._plan, self._folder, self._signals)
         return self._shipping

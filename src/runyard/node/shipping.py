@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Iterator
 
 from runyard.contracts import names
 from runyard.contracts.distribution import MPI
@@ -34,12 +34,12 @@ class Shipping:
         self,
         plan: Plan,
         folder: Path,
-        on_over: Callable[[], None],
+        signals: Signals,
         resume: bool = False,
         shares_work: bool = False,
     ) -> None:
         self.outcome: str | None = None  # one of the four above, once the thread is done
-        self._on_over = on_over
+        self._signals = signals
         self._finishing = threading.Event()
         self._end: Fact | None = None
         self._may_report = threading.Event()
@@ -105,7 +105,8 @@ class Shipping:
 
     def _work(self) -> None:
         try:
-            self._shipper.follow(until=self._finishing.is_set)
+            self._shipper.follow(until=lambda: self._finishing.is_set() or self._courier.superseded)
+            self._await_end_of_superseded()
             self._shipper.finish()
             self._report()
             self.outcome = DELIVERED
@@ -119,7 +120,15 @@ class Shipping:
             say(f"shipping failed:\n{traceback.format_exc()}")
             self.outcome = BROKEN
         finally:
-            self._on_over()
+            self._signals.wake()
+
+    def _await_end_of_superseded(self) -> None:
+        """A node that was cut off, while the run was started again elsewhere: what goes on here is ended, as if that
+        had been asked for, and delivered."""
+        if not self._finishing.is_set():
+            say("another attempt of this run is under way: this one is ended")
+            self._signals.ask_to_stop()
+            self._shipper.follow(until=self._finishing.is_set)
 
     def _report(self) -> None:
         while not self._may_report.wait(HEARTBEAT_EVERY):

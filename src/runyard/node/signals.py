@@ -29,6 +29,11 @@ class Signals:
         if select.select([self._read], [], [], max(0.0, seconds))[0]:
             os.read(self._read, 4096)
 
+    def ask_to_stop(self) -> None:
+        """Do as if SIGTERM had come; may be called from any thread."""
+        self.stop_asked = True
+        self.wake()
+
     def wake(self) -> None:
         """End a `wait`; may be called from any thread."""
         with suppress(BlockingIOError):  # the pipe is full, so the main thread is awake already

@@ -231,7 +231,7 @@ class Follower:
             from runyard.node.shipping import Shipping
 
             shares = self._crew.state.shares_work
-            self._shipping = Shipping(self._plan, self._folder, self._signals.wake, shares_work=shares)
+            self._shipping = Shipping(self._plan, self._folder, self._signals, shares_work=shares)
         return self._shipping
 
 

@@ -358,5 +358,5 @@ class Leader:
         if self._shipping is None:
             from runyard.node.shipping import Shipping
 
-            self._shipping = Shipping(self._plan, self._folder, self._signals.wake)
+            self._shipping = Shipping(self._plan, self._folder, self._signals)
         return self._shipping
