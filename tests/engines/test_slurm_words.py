@@ -13,6 +13,7 @@ from tests.slurm_cluster import wait_until
 from runyard.contracts.compute import Resources
 from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.hand_over import Parcel
+from runyard.engines.slurm import poll as slurm_poll
 from runyard.engines.slurm import refusals
 from runyard.engines.slurm.cluster import host_names, minutes, read, together
 from runyard.engines.slurm.commands import Commands
@@ -191,8 +192,9 @@ def test_a_refusal_comes_with_a_way_out(words: str, help: str, always: bool) -> 
 
 
 def test_an_end_that_squeue_forgot_is_read_from_a_stand_in_for_the_accounting(
-    tmp_path: Path, commands: Commands
+    tmp_path: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(slurm_poll, "HISTORY_WITHIN", 1.0)  # for the one that is said to run until then
     program(tmp_path, "squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
     program(
         tmp_path,

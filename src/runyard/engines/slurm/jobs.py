@@ -7,9 +7,9 @@ import os
 import re
 import signal
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from runyard.engines.base import EngineError
+from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.slurm.commands import Commands, Refused
 
 PENDING, COMPLETING = "PENDING", "COMPLETING"
@@ -128,6 +128,9 @@ class Job:
         on = f" on {self.nodes}" if self.nodes and self.state != "COMPLETED" else ""
         return f"{words}, Slurm job {self.id}{on}"
 
+    def how_it_was_requeued(self) -> str:
+        return f"Slurm requeued job {self.id}, and so took its nodes away"
+
 
 def _exit(status: int, python: str) -> str:
     if os.WIFSIGNALED(status):
@@ -171,13 +174,26 @@ def _from_squeue(line: str) -> Job | None:
 
 
 def ask_history(commands: Commands, ids: Iterable[str]) -> dict[str, Job]:
-    """What the accounting knows of jobs that squeue has forgotten; nothing where there is none."""
-    fields = "--format=JobIDRaw,State,ExitCode,NodeList,JobName"
+    """What the accounting knows of jobs that squeue has forgotten; nothing where none is kept.
+
+    Raises EngineAway when its database does not answer. What slurmctld could not tell it yet, it does not know: then
+    it may say of a job that it runs, or give it another name.
+    """
+    options = ["--noheader", "--parsable2", "--allocations", "--duplicates", f"--jobs={','.join(ids)}"]
     try:
-        said = commands.run("sacct", "--noheader", "--parsable2", "--allocations", f"--jobs={','.join(ids)}", fields)
-    except EngineError:
-        return {}  # not kept, or its database is away
-    return {job.id: job for line in said.splitlines() if (job := _from_sacct(line)) is not None}
+        said = commands.run("sacct", *options, "--format=JobIDRaw,State,ExitCode,NodeList,JobName")
+    except EngineAway:
+        raise
+    except EngineError:  # it is not kept, or not for this machine
+        return {}
+    found: dict[str, Job] = {}
+    for job in filter(None, map(_from_sacct, said.splitlines())):
+        # A job that was requeued has a line for each time that it was started. The line before may also be of another
+        # job: ids begin anew when a cluster loses its memory.
+        former = found.get(job.id)
+        again = former is not None and former.name == job.name
+        found[job.id] = replace(job, restarts=1) if again else job
+    return found
 
 
 def _from_sacct(line: str) -> Job | None:

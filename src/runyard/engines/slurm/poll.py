@@ -31,6 +31,10 @@ AWAY_AT_MOST = 10.0
 MISSED = 3
 """How often in a row a job must be unknown to Slurm."""
 
+HISTORY_WITHIN = 300.0
+"""Seconds for which the accounting is asked how a job has ended that squeue has forgotten. It may be away, or not have
+heard of it yet; but where it can never be reached, a run must not wait for it for ever."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -45,11 +49,15 @@ class _Watched:
     seen: Job | None = None
     changed: float = field(default_factory=time.monotonic)
     missed: int = 0
+    lost_at: float | None = None  # when squeue had forgotten it
+    ask_history_at: float = 0.0  # when the accounting is to be asked for it
     stopping: bool = False
     stopped_at: float = 0.0  # when it was last asked to stop
     stops: int = 0
 
     def pace(self, now: float) -> float:
+        if self.lost_at is not None:
+            return WAITING
         if self.stopping or self.missed or now - self.changed < LIVELY:
             return SOON
         return RUNNING if self.placed else WAITING
@@ -126,7 +134,7 @@ class Poll:
                 if each.missed >= MISSED:
                     lost.append(each)
                 continue
-            each.missed = 0
+            each.missed, each.lost_at, each.ask_history_at = 0, None, 0.0
             if each.seen is None or job.state != each.seen.state:
                 each.changed = time.monotonic()
             each.seen = job
@@ -140,7 +148,7 @@ class Poll:
         patience = job.ending and time.monotonic() - each.changed < ENDING_AT_MOST
         if job.requeued and not patience:
             self._scancel(job.id)
-            self._gone(each, f"Slurm requeued job {job.id}, and so took its nodes away", taken=not each.stopping)
+            self._gone(each, job.how_it_was_requeued(), taken=not each.stopping)
         elif job.waiting:
             if job.looked_at or time.monotonic() - each.changed > LIVELY:
                 self._waits(each, job.why_waiting())
@@ -165,13 +173,31 @@ class Poll:
 
     def _find_out(self, lost: list[_Watched]) -> None:
         """Tell of jobs that squeue knows no more."""
-        remembered = ask_history(self._commands, [each.id for each in lost])
-        for each in lost:
+        now = time.monotonic()
+        due = [each for each in lost if now >= each.ask_history_at]
+        if not due:
+            return
+        remembered, silence = self._ask_history(due)
+        for each in due:
             job = remembered.get(each.id)
-            if job is not None and job.over and job.name == each.name:
-                self._gone(each, job.how_it_ended(self._python), taken=job.taken)
+            each.lost_at = now if each.lost_at is None else each.lost_at
+            waited = now - each.lost_at
+            unheard = bool(silence) if job is None else not (job.over or job.requeued)
+            if unheard and waited < HISTORY_WITHIN and not each.stopping:
+                each.ask_history_at = time.monotonic() + min(max(waited, 0.5), 30.0)
+            elif job is None or unheard or job.name != each.name:
+                self._gone(each, f"Slurm does not know job {each.id} any more{silence}")
+            elif job.requeued:
+                self._gone(each, job.how_it_was_requeued(), taken=not each.stopping)
             else:
-                self._gone(each, f"Slurm does not know job {each.id} any more")
+                self._gone(each, job.how_it_ended(self._python), taken=job.taken)
+
+    def _ask_history(self, jobs: list[_Watched]) -> tuple[dict[str, Job], str]:
+        """What the accounting knows, and why it says nothing where it should."""
+        try:
+            return ask_history(self._commands, [each.id for each in jobs]), ""
+        except EngineAway as error:
+            return {}, f", and its accounting does not answer: {error}"
 
     def _say_away(self, jobs: list[_Watched], error: EngineError) -> None:
         for each in jobs:
