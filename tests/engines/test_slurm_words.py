@@ -79,8 +79,18 @@ def test_partitions_are_read_with_their_nodes_and_limits() -> None:
     ("reason", "words"),
     [
         ("Resources", "waits for nodes to become free (Resources)"),
-        ("QOSMaxCpuPerUserLimit", "waits for a limit of its QOS (QOSMaxCpuPerUserLimit)"),
+        (
+            "QOSMaxCpuPerUserLimit",
+            "waits for a limit of its QOS: it starts when other jobs of yours end (QOSMaxCpuPerUserLimit)",
+        ),
+        ("MaxJobsPerAccount", "waits for a limit of its QOS: it starts when other jobs of the account end"),
+        ("AssocGrpCPUMinutesLimit", "waits for a limit of its account: what may be used is used up"),
+        ("AssocGrpCPURunMinutesLimit", "it starts when other jobs under that limit end"),
         ("AssocMaxWallDurationPerJobLimit", "lower max_run_duration_seconds"),
+        ("QOSMinGRES", "a larger vm_size"),
+        ("QOSMaxCpuPerNode", "take a smaller vm_size"),
+        ("QOSNewLimit", "waits for a limit of its QOS (QOSNewLimit)"),
+        ("QOSNotAllowed", "its partition does not allow: set the target's option `qos`"),
         ("ReqNodeNotAvail, UnavailableNodes:n1", "needs nodes that are down, drained or reserved"),
         ("JobHeldUser", "scontrol release 7"),
         ("SomethingNew", "waits (SomethingNew)"),
@@ -151,9 +161,10 @@ def test_commands_that_do_not_answer_are_told_from_those_that_refuse(tmp_path: P
     )
     with pytest.raises(EngineAway, match="Unable to contact"):
         commands.run("sbatch")
-    program(tmp_path, "sbatch", "echo 'sbatch: error: QOSMaxSubmitJobPerUserLimit' >&2; exit 1")
-    with pytest.raises(EngineAway, match="QOSMaxSubmitJobPerUserLimit"):
-        commands.run("sbatch")
+    for code in ("QOSMaxSubmitJobPerUserLimit", "AssocGrpSubmitJobsLimit", "MaxSubmitJobsPerAccount"):
+        program(tmp_path, "sbatch", f"echo 'sbatch: error: {code}' >&2; exit 1")
+        with pytest.raises(EngineAway, match=f"takes no more jobs for now: {code}"):
+            commands.run("sbatch")
     program(tmp_path, "sbatch", "echo 'sbatch: fatal: Could not establish a configuration source' >&2; exit 1")
     with pytest.raises(EngineError, match="SLURM_CONF"):
         commands.run("sbatch")
@@ -181,6 +192,19 @@ def test_nothing_of_the_server_or_of_another_job_reaches_a_job(
         ("Invalid qos specification.", "`qos`", True),
         ("Requested time limit is invalid (missing or exceeds some limit).", "max_run_duration_seconds", False),
         ("Requested node configuration is not available.", "smaller vm_size", False),
+        (
+            "QOSMaxWallDurationPerJobLimit. Job violates accounting/QOS policy (job submit limit, user's size and/or "
+            "time limits).",
+            "limits). Lower max_run_duration_seconds",
+            False,
+        ),
+        (
+            "AssocMaxNodePerJobLimit. Job violates accounting/QOS policy (job submit limit, user's size and/or time "
+            "limits).",
+            "limits). Ask for fewer nodes",
+            False,
+        ),
+        ("Job violates accounting/QOS policy.", "policy. Ask for less time or fewer nodes.", False),
         ("Something new.", "Check the options", False),
     ],
 )

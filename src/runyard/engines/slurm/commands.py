@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.runners import KEPT_FROM_RUNS
+from runyard.engines.slurm import limits
 from runyard.engines.slurm.options import Options
 
 PATIENCE = 20.0
@@ -32,7 +33,6 @@ _AWAY = (
     "munge decode failed",
     "protocol authentication error",
     "authentication credential",
-    "maxsubmit",  # more jobs than one may have waiting: there will be room again
 )
 
 _INSTALL = "Start the server on a login node of the cluster, or name their folder in the target's option `commands`."
@@ -44,6 +44,10 @@ class Refused(EngineError):
     def __init__(self, program: str, words: str) -> None:
         super().__init__(f"Slurm refused {program}: {words}")
         self.words = words
+
+
+class Full(EngineAway):
+    """Slurm takes no more jobs of this user, account or QOS for now: there will be room again."""
 
 
 class Commands:
@@ -74,6 +78,8 @@ class Commands:
         words = _words(program, done.stderr) or f"exit code {done.returncode}"
         if any(sign in words.lower() for sign in _AWAY):
             raise EngineAway(f"Slurm does not answer {program}: {words}")
+        if limits.of_submitting(words):
+            raise Full(f"Slurm takes no more jobs for now: {words}")
         if "configuration source" in words.lower():
             raise EngineError(
                 f"Slurm's configuration was not found: {words} Name the file in the target's option `conf`, or set "

@@ -15,7 +15,7 @@ from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import hand_over
 from runyard.engines.slurm import refusals
 from runyard.engines.slurm.cluster import FRESH, Cluster, Partition, host_names, words
-from runyard.engines.slurm.commands import Commands, Refused
+from runyard.engines.slurm.commands import Commands, Full, Refused
 from runyard.engines.slurm.jobs import ask_by_name
 from runyard.engines.slurm.options import Options
 from runyard.engines.slurm.poll import Poll
@@ -67,6 +67,8 @@ class SlurmEngine(Engine):
         ]
         try:
             self._commands.run("sbatch", "--test-only", *asked, *options.sbatch, text="#!/bin/sh\n")
+        except Full:  # all is right but the moment, and runs wait for a better one
+            return
         except Refused as error:
             if refusals.for_good(error.words):  # others may be for now only: nodes that are down, for example
                 raise self._explained(error) from error

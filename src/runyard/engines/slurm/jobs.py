@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from runyard.engines.base import EngineAway, EngineError
+from runyard.engines.slurm import limits
 from runyard.engines.slurm.commands import Commands, Refused
 
 PENDING, COMPLETING = "PENDING", "COMPLETING"
@@ -52,6 +53,8 @@ _REASONS = {
     "BadConstraints": "asks for what no node has",
     "InvalidAccount": "has an account that may not be used: set the target's option `account`",
     "InvalidQOS": "has a QOS that may not be used: set the target's option `qos`",
+    "AccountNotAllowed": "has an account that its partition does not allow: set the target's option `account`",
+    "QOSNotAllowed": "has a QOS that its partition does not allow: set the target's option `qos`",
 }
 
 
@@ -105,12 +108,10 @@ class Job:
         code = self.reason.partition(",")[0].strip()
         if code in _REASONS:
             words = _REASONS[code].format(job=self.id)
-        elif code.startswith("QOS"):
-            words = "waits for a limit of its QOS"
-            words += ": lower max_run_duration_seconds, or set the target's option `time`" if "Wall" in code else ""
-        elif code.startswith("Assoc"):
-            words = "waits for a limit of its account"
-            words += ": lower max_run_duration_seconds, or set the target's option `time`" if "Wall" in code else ""
+        elif limits.codes(code) or code.startswith(("QOS", "Assoc")):
+            way_out = limits.way_out(code)
+            words = f"waits for a limit of its {'account' if code.startswith('Assoc') else 'QOS'}"
+            words += f": {way_out}" if way_out else ""
         elif code.startswith(("ReqNodeNotAvail", "Nodes required")):
             words = "needs nodes that are down, drained or reserved"
         else:

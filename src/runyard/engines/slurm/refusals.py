@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from runyard.engines.slurm import limits
 from runyard.engines.slurm.cluster import Partition
 from runyard.engines.slurm.options import Options
+
+_POLICY = "accounting/qos policy"
+"""How Slurm calls every limit of an account or a QOS. Which one it is stands before it."""
 
 _HELP = (
     # what the words hold, what to do, whether no job of the target would ever be taken
@@ -29,6 +33,10 @@ def explain(words: str, options: Options, partitions: dict[str, Partition]) -> s
     low = words.lower()
     if "partition" in low and options.partition not in ("", *partitions):
         return no_partition(options.partition, partitions)
+    if _POLICY in low:
+        ways_out = [way_out for code in limits.codes(words) if (way_out := limits.way_out(code))]
+        help = " ".join(f"{way_out[0].upper()}{way_out[1:]}." for way_out in ways_out)
+        return f"Slurm refused the job: {words} {help or 'Ask for less time or fewer nodes.'}"
     for sign, help, _ in _HELP:
         if sign in low:
             return f"Slurm refused the job: {words} {help}"
@@ -37,7 +45,8 @@ def explain(words: str, options: Options, partitions: dict[str, Partition]) -> s
 
 def for_good(words: str) -> bool:
     """Whether every job of the target would be refused, whatever it asks for."""
-    return any(sign in words.lower() for sign, _, always in _HELP if always)
+    low = words.lower()
+    return _POLICY not in low and any(sign in low for sign, _, always in _HELP if always)
 
 
 def of_time(words: str) -> bool:
