@@ -24,13 +24,18 @@ check: $(VENV)/.dev
 unit: $(VENV)/.dev slurm frameworks
 	$(BIN)/python -m tests.twice
 
-APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends slurm-wlm munge
+# Has what it is called, two programs of it, and its packages.
+define installed
+	@PATH=$$PATH:/usr/sbin; command -v $(2) >/dev/null && command -v $(3) >/dev/null || { \
+	  install="apt-get install -y --no-install-recommends $(4)"; export DEBIAN_FRONTEND=noninteractive; \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing $(1) for the tests ..." && \
+	  { $$install || { apt-get update && $$install; }; } >/dev/null 2>&1; } || \
+	  echo "$(1) is not installed: the tests that need it will be skipped."
+endef
 
 slurm:
-	@PATH=$$PATH:/usr/sbin; command -v slurmctld >/dev/null && command -v munged >/dev/null || { \
-	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Slurm for the tests ..." && \
-	  { $(APT_INSTALL) || { apt-get update && $(APT_INSTALL); }; } >/dev/null 2>&1; } || \
-	  echo "Slurm is not installed: the tests that need it will be skipped."
+	$(call installed,Slurm,slurmctld,munged,slurm-wlm munge)
+	$(call installed,Slurm's accounting,slurmdbd,mariadbd,slurmdbd mariadb-server-core)
 
 # Environments with torch, TensorFlow, Open MPI and Ray (3 GB, made once), so that no test has to wait for them.
 frameworks: $(VENV)/.dev

@@ -19,7 +19,8 @@ import pytest
 
 from runyard.sdk.server_process import stop_server
 
-pytest_plugins = ["tests.ray_cluster", "tests.slurm_cluster"]  # for all folders of tests; started when asked for
+# For all folders of tests; started when asked for.
+pytest_plugins = ["tests.ray_cluster", "tests.slurm_cluster", "tests.slurm_accounting"]
 
 
 @pytest.fixture

@@ -65,16 +65,14 @@ class SlurmCluster:
         return done.stdout
 
     def start_controller(self) -> None:
-        self._start("slurmctld", ["slurmctld", "-D", "-f", str(self.conf)])
+        self.start_daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.conf)])
 
     def stop_controller(self) -> None:
         """End the controller. Killed, it would forget what became of jobs in the last few seconds."""
-        process = self._running.pop("slurmctld")
-        process.terminate()
-        process.wait(timeout=DEADLINE)
+        self.stop_daemon("slurmctld")
 
     def start_node(self, name: str) -> None:
-        self._start(name, ["slurmd", "-D", "-N", name, "-f", str(self.conf)])
+        self.start_daemon(name, ["slurmd", "-D", "-N", name, "-f", str(self.conf)])
 
     def kill_node(self, name: str) -> None:
         """Kill a node as a power cut would: its daemon, and every process that Slurm has started on it."""
@@ -129,7 +127,7 @@ class SlurmCluster:
                             return name
         return None
 
-    def _start(self, name: str, command: list[str]) -> None:
+    def start_daemon(self, name: str, command: list[str]) -> None:
         with (self.folder / f"{name}.out").open("ab") as log:
             self._running[name] = subprocess.Popen(
                 command,
@@ -141,6 +139,11 @@ class SlurmCluster:
                 start_new_session=True,
                 preexec_fn=_end_with_parent(),
             )
+
+    def stop_daemon(self, name: str) -> None:
+        process = self._running.pop(name)
+        process.terminate()
+        process.wait(timeout=DEADLINE)
 
     def _alive(self, name: str) -> bool:
         process = self._running.get(name)
@@ -158,9 +161,8 @@ class SlurmCluster:
             return None
 
     def _end_all(self) -> None:
-        for name in [*self.nodes, "slurmctld", "munged"]:
-            if name in self._running:
-                self._kill(name)
+        for name in reversed([*self._running]):
+            self._kill(name)
         wait_until(lambda: not _end(self.processes()))
 
 
@@ -189,8 +191,9 @@ def slurm(slurm_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
 
 
 @contextlib.contextmanager
-def started() -> Iterator[SlurmCluster]:
-    """A cluster for as long as the block lasts."""
+def started(prepare: Callable[[SlurmCluster], None] = lambda cluster: None) -> Iterator[SlurmCluster]:
+    """A cluster for as long as the block lasts. `prepare` may start daemons and add lines to the configuration, before
+    the controller is started."""
     if os.geteuid() != 0:
         pytest.skip("a Slurm cluster of its own needs root")
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
@@ -198,10 +201,11 @@ def started() -> Iterator[SlurmCluster]:
         pytest.skip(f"Slurm is not installed ({', '.join(missing)}): apt-get install slurm-wlm munge")
     folder = Path(tempfile.mkdtemp(prefix="ys", dir="/tmp"))  # short: the path of a socket has at most 107 bytes
     folder.chmod(0o755)
-    cluster = SlurmCluster(folder, f"y{secrets.token_hex(3)}", _free_ports(NODES + 1))
+    cluster = SlurmCluster(folder, f"y{secrets.token_hex(3)}", free_ports(NODES + 1))
     try:
         _lay_out(cluster)
         _start_munge(cluster)
+        prepare(cluster)
         cluster.start_controller()
         for name in cluster.nodes:
             cluster.start_node(name)
@@ -250,7 +254,6 @@ def _lay_out(cluster: SlurmCluster) -> None:
         "PreemptType=preempt/partition_prio",
         "PreemptMode=CANCEL",
         "JobCompType=jobcomp/none",
-        "AccountingStorageType=accounting_storage/none",
         "ReturnToService=2",
         f"SlurmdTimeout={SLURMD_TIMEOUT}",
         "KillWait=5",
@@ -282,11 +285,12 @@ def _start_munge(cluster: SlurmCluster) -> None:
     place = cluster.folder / "munge"
     subprocess.run(["mungekey", "--create", f"--keyfile={place}/key"], check=True, capture_output=True)
     files = {"key-file": "key", "socket": "socket", "pid-file": "pid", "log-file": "log", "seed-file": "seed"}
-    cluster._start("munged", ["munged", "--foreground", *(f"--{name}={place}/{file}" for name, file in files.items())])
+    arguments = [f"--{name}={place}/{file}" for name, file in files.items()]
+    cluster.start_daemon("munged", ["munged", "--foreground", *arguments])
     wait_until((place / "socket").exists)
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
