@@ -37,6 +37,7 @@ def configuration(framework: str, nodes: int, python: str) -> ScriptRunConfig:
         "plain": ("plain_train.py", PlainConfiguration(process_count_per_node=2, node_count=nodes)),
         "pytorch": ("pytorch_train.py", PyTorchConfiguration("Gloo", process_count=nodes, node_count=nodes)),
         "mpi": ("mpi_train.py", MpiConfiguration(process_count_per_node=1, node_count=nodes)),
+        "horovod": ("horovod_train.py", MpiConfiguration(process_count_per_node=1, node_count=nodes)),
         "tensorflow": ("tensorflow_train.py", TensorflowConfiguration(nodes, parameter_server_count=0)),
         "parameter-server": ("parameter_server_train.py", TensorflowConfiguration(nodes, parameter_server_count=1)),
     }
@@ -56,7 +57,7 @@ def show(run: Run) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("framework", choices=["plain", "pytorch", "mpi", "tensorflow", "parameter-server"])
+    parser.add_argument("framework", choices=["plain", "pytorch", "mpi", "horovod", "tensorflow", "parameter-server"])
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--compute", default="cpu-cluster")
     parser.add_argument("--python", default=sys.executable, help="the Python that has the framework")

@@ -6,6 +6,7 @@ The pages' training scripts are not part of them: the examples of this project s
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import textwrap
 from pathlib import Path
@@ -19,6 +20,9 @@ from tests.seeds import FIND_OR_MAKE_THE_CLUSTER
 from azureml.core import Environment, Run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "distributed"
+
+HOROVOD = "RUNYARD_TEST_HOROVOD"
+"""Names a Python that has horovod, which no package index has for the torch of today: docs/distributed.md."""
 
 pytestmark = pytest.mark.xdist_group("gangs-local")
 
@@ -83,9 +87,13 @@ def page(yard: Yard, capsys: pytest.CaptureFixture[str]) -> Page:
 
 def installed(framework: str) -> Environment:
     """In place of the pages' environments, whose packages of 2020 run on no machine of today."""
-    made = Environment(framework)
+    return with_python(str(environment(framework)))
+
+
+def with_python(interpreter: str) -> Environment:
+    made = Environment("installed")
     made.python.user_managed_dependencies = True
-    made.python.interpreter_path = str(environment(framework))
+    made.python.interpreter_path = interpreter
     return made
 
 
@@ -127,6 +135,35 @@ src = ScriptRunConfig(source_directory=project_folder,
     assert abs(metrics["slope of rank 0"] - 3) < 0.2
     for rank in range(2):
         assert f"rank {rank} of 2" in page.log(rank)
+
+
+@pytest.mark.skipif(HOROVOD not in os.environ, reason=f"{HOROVOD} names no Python that has horovod")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_horovod_itself(page: Page, processes: int) -> None:
+    page.type(CLUSTER)
+    page.names["project_folder"] = page.project("horovod_train.py", "pytorch_horovod_mnist.py")
+    page.names["pytorch_env"] = with_python(os.environ[HOROVOD])
+    page.names["processes"] = processes
+    page.type(
+        """
+from azureml.core import ScriptRunConfig
+from azureml.core.runconfig import MpiConfiguration
+
+src = ScriptRunConfig(source_directory=project_folder,
+                      script='pytorch_horovod_mnist.py',
+                      compute_target=compute_target,
+                      environment=pytorch_env,
+                      distributed_job_config=MpiConfiguration(process_count_per_node=processes, node_count=2))
+"""
+    )
+    page.type(SUBMIT)
+    metrics, size = page.run.get_metrics(), 2 * processes
+    assert metrics["world size"] == size
+    assert metrics["loss"][-1] < metrics["loss"][0] / 2
+    assert len({metrics[f"weight of rank {rank}"] for rank in range(size)}) == 1
+    for rank in range(size):
+        assert f"rank {rank} of {size}, {rank % processes} of {processes} on its node" in page.log(rank)
+    assert "outputs/model.pt" in page.run.get_file_names()
 
 
 def test_distributed_data_parallel(page: Page) -> None:
