@@ -148,6 +148,12 @@ def test_a_job_that_a_strict_qos_refuses_says_what_to_ask_for(yard: Yard) -> Non
     assert "TimeLimit=00:10:00" in yard.cluster.run("scontrol", "show", "job", job_of(handle))
 
 
+def test_a_time_limit_that_nobody_asked_for_keeps_no_run_waiting(yard: Yard) -> None:
+    handle = yard.start("run-1", qos="brief", seconds=DEFAULT_DURATION)
+    yard.wait_for("run-1")
+    assert "TimeLimit=00:10:00" in yard.cluster.run("scontrol", "show", "job", job_of(handle))
+
+
 def test_a_qos_that_takes_no_more_jobs_is_waited_for(yard: Yard) -> None:
     first = yard.start("run-1", qos="few")
     with pytest.raises(EngineAway, match=r"Slurm takes no more jobs for now: QOSGrpSubmitJobsLimit"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.hand_over import Parcel
 from runyard.engines.slurm import poll as slurm_poll
 from runyard.engines.slurm import refusals
-from runyard.engines.slurm.cluster import host_names, minutes, read, together
+from runyard.engines.slurm.cluster import Partition, host_names, minutes, read, together
 from runyard.engines.slurm.commands import Commands
 from runyard.engines.slurm.jobs import Job, ask, ask_history
 from runyard.engines.slurm.options import Options
@@ -55,16 +56,17 @@ def test_time_limits_are_read() -> None:
 
 def test_partitions_are_read_with_their_nodes_and_limits() -> None:
     found = read(
-        "cpu*|infinite|1-infinite|n1|idle|8|16000|n1|(null)\n"
-        "cpu*|infinite|1-infinite|n2|down*|8|16000|n2|(null)\n"
-        "gpu|2-00:00:00|1-2|g1|mixed|64|512000|10.0.0.1|gpu:a100:4(S:0-1),shard:16\n"
-        "gpu|2-00:00:00|1-2|g2|allocated#|64|512000|10.0.0.2|gpu:a100:3,gpu:v100:1\n"
-        "gpu|2-00:00:00|1-2|g3|drained|64|512000|10.0.0.3|gpu:4\n"
-        "gpu|2-00:00:00|1-2|g4|completing|64|512000+|10.0.0.4|gpu:4\n"
+        "cpu*|infinite|n/a|1-infinite|n1|idle|8|16000|n1|(null)\n"
+        "cpu*|infinite|n/a|1-infinite|n2|down*|8|16000|n2|(null)\n"
+        "gpu|2-00:00:00|1:00:00|1-2|g1|mixed|64|512000|10.0.0.1|gpu:a100:4(S:0-1),shard:16\n"
+        "gpu|2-00:00:00|1:00:00|1-2|g2|allocated#|64|512000|10.0.0.2|gpu:a100:3,gpu:v100:1\n"
+        "gpu|2-00:00:00|1:00:00|1-2|g3|drained|64|512000|10.0.0.3|gpu:4\n"
+        "gpu|2-00:00:00|1:00:00|1-2|g4|completing|64|512000+|10.0.0.4|gpu:4\n"
     )
     cpu, gpu = found["cpu"], found["gpu"]
     assert (cpu.default, cpu.minutes, cpu.largest_gang()) == (True, None, 2)
     assert (gpu.default, gpu.minutes, gpu.largest_gang()) == (False, 2880, 2)
+    assert (cpu.short, gpu.short) == (False, True)
     assert [machine.state for machine in cpu.machines] == ["idle", "unusable"]
     assert [machine.state for machine in gpu.machines] == ["running", "preparing", "unusable", "leaving"]
     assert {machine.has for machine in gpu.machines} == {Resources(64, 512000, 4)}
@@ -102,11 +104,14 @@ def test_the_reason_for_waiting_is_said_in_words(reason: str, words: str) -> Non
 
 
 def test_a_time_limit_that_nobody_asked_for_gives_way() -> None:
-    assert time_limit(None, Options(), 10.0, 60) == ""
-    assert time_limit(None, Options(time="2:00:00"), 10.0, 60) == "2:00:00"
-    assert time_limit(DEFAULT_DURATION, Options(time="2:00:00"), 10.0, 60) == "2:00:00"
+    hour = Partition("gpu", True, minutes=60, most_nodes=None)
+    assert time_limit(None, Options(), 10.0, hour) == ""
+    assert time_limit(None, Options(time="2:00:00"), 10.0, hour) == "2:00:00"
+    assert time_limit(DEFAULT_DURATION, Options(time="2:00:00"), 10.0, hour) == "2:00:00"
+    assert time_limit(DEFAULT_DURATION, Options(), 10.0, hour) == ""
+    assert time_limit(DEFAULT_DURATION, Options(), 10.0, replace(hour, short=True)) == "60"
     assert time_limit(600, Options(time="2:00:00", time_margin=0), 10.0, None) == "11"
-    assert time_limit(7200, Options(), 10.0, 60) == "60"
+    assert time_limit(7200, Options(), 10.0, hour) == "60"
 
 
 def test_options_may_come_as_text() -> None:

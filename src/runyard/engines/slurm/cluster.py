@@ -16,7 +16,7 @@ from runyard.engines.slurm.commands import Commands
 FRESH = 5.0
 """Seconds for which an answer is good enough to show."""
 
-_FORMAT = "%P|%l|%s|%N|%T|%c|%m|%o|%G"
+_FORMAT = "%P|%l|%L|%s|%N|%T|%c|%m|%o|%G"
 _STATES = {
     **dict.fromkeys(("idle", "planned"), IDLE),
     **dict.fromkeys(("allocated", "mixed"), RUNNING),
@@ -45,6 +45,7 @@ class Partition:
     default: bool
     minutes: int | None  # the longest that a job may take; None: for ever
     most_nodes: int | None  # that one job may have; None: all
+    short: bool = False  # whether a job that asks for no time gets less than the longest
     machines: list[Machine] = field(default_factory=list)
 
     def largest_gang(self) -> int:
@@ -101,24 +102,26 @@ def together(name: str, partitions: Sequence[Partition]) -> Partition:
     limits = [each.minutes for each in partitions if each.minutes is not None]
     machines = {machine.name: machine for each in partitions for machine in each.machines}
     minutes = max(limits) if len(limits) == len(partitions) else None
-    return Partition(name, False, minutes, max(each.largest_gang() for each in partitions), list(machines.values()))
+    most_nodes, short = max(each.largest_gang() for each in partitions), any(each.short for each in partitions)
+    return Partition(name, False, minutes, most_nodes, short, list(machines.values()))
 
 
 def read(said: str) -> dict[str, Partition]:
     """
-    >>> read("gpu*|1-00:00:00|1-2|n1|mixed*|16|64000|10.0.0.1|gpu:a100:4(S:0-1)")["gpu"].machines[0].has
+    >>> read("gpu*|1-00:00:00|n/a|1-2|n1|mixed*|16|64000|10.0.0.1|gpu:a100:4(S:0-1)")["gpu"].machines[0].has
     Resources(cores=16, memory_mb=64000, gpus=4)
     """
     found: dict[str, Partition] = {}
     for line in said.splitlines():
-        parts = [part.strip() for part in line.split("|", 8)]
-        if len(parts) < 9:
+        parts = [part.strip() for part in line.split("|", 9)]
+        if len(parts) < 10:
             continue
-        name, limit, size, node, state, cores, memory, address, gres = parts
+        name, limit, unasked, size, node, state, cores, memory, address, gres = parts
         default, name = name.endswith("*"), name.rstrip("*")
         if name not in found:
             most = size.rpartition("-")[2]
-            found[name] = Partition(name, default, minutes(limit), int(most) if most.isdigit() else None)
+            short = unasked not in ("n/a", limit)
+            found[name] = Partition(name, default, minutes(limit), int(most) if most.isdigit() else None, short)
         has = Resources(_number(cores), _number(memory), _gpus(gres))
         found[name].machines.append(Machine(node, _state(state), address, has))
     return found

@@ -128,11 +128,10 @@ class SlurmEngine(Engine):
     def _time_limit(self, gang: Gang) -> str:
         plan = gang.plans[0]
         duration = plan.launch.max_run_duration_seconds
-        most = None
+        partition = None
         if duration is not None:
             partition = self._cluster.partition(self._options.partition, LIMITS_KEPT)
-            most = partition.minutes if partition is not None else None
-        return time_limit(duration, self._options, plan.grace_seconds, most)
+        return time_limit(duration, self._options, plan.grace_seconds, partition)
 
     def _explained(self, error: Refused) -> EngineError:
         return EngineError(refusals.explain(error.words, self._options, self._cluster.partitions()))

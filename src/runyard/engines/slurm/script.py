@@ -13,6 +13,7 @@ from pathlib import Path
 from runyard.contracts.compute import Resources
 from runyard.engines.base import Gang
 from runyard.engines.hand_over import Parcel
+from runyard.engines.slurm.cluster import Partition
 from runyard.engines.slurm.options import Options
 
 DEFAULT_DURATION = 30 * 24 * 3600
@@ -81,23 +82,26 @@ def _resources(wanted: Resources, options: Options) -> list[str]:
     return found
 
 
-def time_limit(duration: int | None, options: Options, grace: float, most: int | None) -> str:
-    """The time limit of a job whose script may run for `duration` seconds, where the partition allows `most` minutes.
+def time_limit(duration: int | None, options: Options, grace: float, partition: Partition | None) -> str:
+    """The time limit of a job whose script may run for `duration` seconds; empty: the longest that Slurm gives.
 
     The runner ends a script that takes too long, so the job's own limit comes later. A partition that allows less
-    gives what it allows: a limit is a limit, not a need.
+    gives what it allows: a limit is a limit, not a need. For a time that nobody has asked for, the best is to ask for
+    none: then a QOS or an account that allows still less cuts it, where it would otherwise keep the job waiting. Only
+    a partition that gives short times to those who do not ask is asked for its longest.
 
-    >>> time_limit(3600, Options(), 10.0, most=None)
+    >>> time_limit(3600, Options(), 10.0, None)
     '71'
-    >>> time_limit(DEFAULT_DURATION, Options(), 10.0, most=120)
-    '120'
+    >>> time_limit(DEFAULT_DURATION, Options(), 10.0, Partition("gpu", True, minutes=120, most_nodes=None))
+    ''
     """
-    if duration in (None, DEFAULT_DURATION) and options.time:
-        return options.time
-    if duration is None:
-        return ""
+    if duration in (None, DEFAULT_DURATION):
+        if options.time:
+            return options.time
+        if duration is None or partition is None or not partition.short:
+            return ""
     minutes = math.ceil((duration + grace + options.time_margin) / 60)
-    return str(minutes if most is None else min(minutes, most))
+    return str(minutes if partition is None or partition.minutes is None else min(minutes, partition.minutes))
 
 
 def batch_script(parcel: Parcel, nodes: int, python: str, streams: Path) -> str:
