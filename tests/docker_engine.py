@@ -22,10 +22,15 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from runyard.sdk.processes import prctl
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.models.containers import Container
 
 BASE = "yard-base:1"
 """The image: Debian's Python with pip, a shell and the usual commands."""
@@ -53,6 +58,25 @@ def docker_engine() -> Iterator[DockerEngine]:
     """An engine with the base image in it; one for all tests of this process. Skips where there can be none."""
     with _shared():
         yield _engines[-1]
+
+
+@contextlib.contextmanager
+def client_of(engine: DockerEngine) -> Iterator[DockerClient]:
+    """A client for one test, and the certainty that no container of it is left."""
+    import docker
+
+    with contextlib.closing(docker.DockerClient(base_url=engine.address)) as client:
+        yield client
+        left = containers_of(client)
+        for each in left:
+            each.remove(force=True)
+        assert not left, f"containers were left: {left}"
+
+
+def containers_of(client: DockerClient) -> list[Container]:
+    """Every container of an engine, also those that were made and not started, or that have ended."""
+    found: list[Container] = client.containers.list(all=True, ignore_removed=True)
+    return found
 
 
 _engines: list[DockerEngine] = []

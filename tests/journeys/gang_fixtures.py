@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,10 +26,7 @@ ENGINES = [
 @pytest.fixture(scope="module", params=ENGINES)
 def cluster_yard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GangYard]:
     """A yard with a target on the engine, for a whole module."""
-    place = _place(request)
-    folder = tmp_path_factory.mktemp(f"gangs-{request.param}")
-    with pytest.MonkeyPatch.context() as patch, closing(_yard(folder, place, patch)) as yard:
-        place.make(yard.workspace)
+    with yard_on(_place(request), tmp_path_factory.mktemp(f"gangs-{request.param}")) as yard:
         yield yard
 
 
@@ -52,10 +50,15 @@ def _place(request: pytest.FixtureRequest) -> Place:
     return ThisMachine()
 
 
-def _yard(folder: Path, place: Place, patch: pytest.MonkeyPatch) -> GangYard:
+@contextmanager
+def yard_on(place: Place, folder: Path) -> Iterator[GangYard]:
+    """A yard with a target on a place, with a server of its own."""
     home, projects = folder / "home", folder / "projects"
     home.mkdir(mode=0o700)
     projects.mkdir()
-    patch.setenv("RUNYARD_HOME", str(home))
-    patch.setenv("RUNYARD_GRACE_SECONDS", "2")
-    return GangYard(home, projects, place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUNYARD_HOME", str(home))
+        patch.setenv("RUNYARD_GRACE_SECONDS", "2")
+        with closing(GangYard(home, projects, place)) as yard:
+            place.make(yard.workspace)
+            yield yard

@@ -11,7 +11,7 @@ from pathlib import Path
 import docker
 import pytest
 from tests import wheels
-from tests.docker_engine import BASE, DockerEngine, docker_engine
+from tests.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
 from tests.journeys.conftest import Yard
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig
@@ -30,15 +30,10 @@ BUILD_LOG = "system_logs/environment.log"
 def engine(docker_engine: DockerEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[docker.DockerClient]:
     """The engine as the server finds it, with no container left of the test, and no image of its environments."""
     monkeypatch.setenv("DOCKER_HOST", docker_engine.address)
-    client = docker.DockerClient(base_url=docker_engine.address)
-    yield client
-    left = client.containers.list(all=True, ignore_removed=True)
-    for each in left:
-        each.remove(force=True)
-    for tag in {tag for image in client.images.list("runyard/environment") for tag in image.tags} - {BASE}:
-        client.images.remove(tag)
-    client.close()
-    assert not left, f"containers were left: {left}"
+    with client_of(docker_engine) as client:
+        yield client
+        for tag in {tag for image in client.images.list("runyard/environment") for tag in image.tags} - {BASE}:
+            client.images.remove(tag)
 
 
 def in_container(yard: Yard, environment: Environment, script: str, *arguments: str) -> Run:
@@ -119,7 +114,7 @@ def test_a_cancelled_run_takes_its_container_along(yard: Yard, engine: docker.Do
     yard.wait(lambda: engine.containers.list(), "the container to start")
     run.cancel()
     yard.wait(lambda: run.get_status() == "Canceled", "the run to be cancelled")
-    yard.wait(lambda: not engine.containers.list(all=True, ignore_removed=True), "the container to go")
+    yard.wait(lambda: not containers_of(engine), "the container to go")
 
 
 def test_a_killed_node_runner_leaves_no_container(yard: Yard, engine: docker.DockerClient) -> None:
@@ -129,5 +124,5 @@ def test_a_killed_node_runner_leaves_no_container(yard: Yard, engine: docker.Doc
     yard.wait(lambda: log.exists() and "ready" in log.read_text(), "the script to start")
     os.kill(json.loads((folder / "runner.lock").read_text())["pid"], signal.SIGKILL)
     yard.wait(lambda: run.get_status() == "Failed", "the run to be rescued")
-    yard.wait(lambda: not engine.containers.list(all=True, ignore_removed=True), "the container to go")
+    yard.wait(lambda: not containers_of(engine), "the container to go")
     assert "ready" in read(run, "user_logs/std_log.txt")
