@@ -2,6 +2,8 @@
 
 For the node runner this process is the program: it ends with the same exit code or by the same signal, and passes
 SIGTERM on. The program's output does not come through here: it goes to the log's file from inside the container.
+Should the node runner be killed, the kernel cannot kill the container with it, as it does with other programs: the
+engine has started it. So this process does.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if not __package__:  # started as a file
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from runyard.sdk.processes import hear_of_parents_end
+
 if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.containers import Container
 
     from runyard.environments.containers.runtime import ContainerOrder
 
+RUNNER_GONE = signal.SIGHUP  # nothing else sends it: this process has no terminal
 NOT_STARTED = 125  # what `docker run` says when it could not start a container
 AWAY_AT_MOST = 60.0  # seconds that an engine may be away, being restarted
 SHOWN = 20  # lines of what the container said outside the log
@@ -37,8 +42,13 @@ def main(path: str) -> int:
     def pass_on(number: int, _: FrameType | None) -> None:
         events.put(number)
 
+    def end_with_runner(*_: object) -> None:
+        events.put(signal.SIGKILL.value)
+
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, pass_on)
+    signal.signal(RUNNER_GONE, end_with_runner)
+    hear_of_parents_end(RUNNER_GONE)
     from runyard.environments.containers.engine import open_engine
     from runyard.environments.containers.runtime import ContainerOrder
     from runyard.environments.problem import EnvironmentProblem

@@ -45,6 +45,13 @@ def end_with_parent() -> Callable[[], None] | None:
     return step
 
 
+def hear_of_parents_end(number: signal.Signals) -> None:
+    """Have the kernel send this process a signal when its parent dies, in place of killing it (Linux)."""
+    call = prctl()
+    if call is not None:
+        call(_PR_SET_PDEATHSIG, number.value)
+
+
 def prctl() -> Callable[[int, int], object] | None:
     """Linux's call of that name; None elsewhere."""
     if sys.platform != "linux":

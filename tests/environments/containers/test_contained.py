@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ class Contained:
         variables: Mapping[str, str] | None = None,
         image: str = BASE,
         argv: list[str] | None = None,
+        through: Sequence[str] = (),
         **options: Any,
     ) -> None:
         (self.folder / "work/train.py").write_text(program)
@@ -49,7 +50,7 @@ class Contained:
         )
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                argv,
+                [*through, *argv],
                 cwd=self.folder / "work",
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -174,6 +175,19 @@ def test_a_container_whose_process_was_killed_is_removed(contained: Contained) -
     assert said == [f"removing the container {container_name(contained.run_id)}"]
     remove_containers(contained.run_id, said.append)
     assert len(said) == 1
+
+
+def test_a_container_ends_with_its_node_runner_though_nobody_takes_over(contained: Contained) -> None:
+    runner = (
+        "import subprocess, sys\n"
+        "from runyard.sdk.processes import end_with_parent\n"
+        "subprocess.run(sys.argv[1:], preexec_fn=end_with_parent(), start_new_session=True)\n"
+    )
+    contained.start("import time\nprint('ready')\ntime.sleep(600)\n", through=[sys.executable, "-c", runner])
+    contained.says("ready")
+    assert contained.process is not None
+    contained.process.kill()
+    wait_for(lambda: contained.containers() == [], "the container to go")
 
 
 def test_running_out_of_memory_is_said(contained: Contained) -> None:
