@@ -10,7 +10,6 @@ import json
 import os
 import re
 import sys
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping
@@ -116,8 +115,12 @@ def remove_containers(run_id: str, say: Callable[[str], None], node: int = 0) ->
     try:
         for each in client.containers.list(all=True, filters={"label": labels}, ignore_removed=True):
             say(f"removing the container {each.name}")
-            with suppress(docker.errors.NotFound):
+            try:
                 each.remove(force=True, v=True)
+            except docker.errors.NotFound:
+                continue
+            except docker.errors.APIError as error:  # such as: it is being removed already
+                say(f"the container {each.name} could not be removed: {error}")
         steps.sweep(client)
     except docker.errors.DockerException as error:
         say(f"containers of the run could not be removed: {error}")
