@@ -15,15 +15,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import pytest
 from tests.frameworks import environment
 
 from runyard.engines.ray import tether
+from runyard.sdk.processes import alive
+from runyard.sdk.processes import started as began
 
 HEALTH = {
     # A lost node is noticed in about three seconds; by default it takes up to a minute.
@@ -40,6 +42,9 @@ NODES, CORES = 4, 4
 STORE = 80_000_000  # bytes of a node's object store: the least that Ray takes
 
 
+AnyCluster = TypeVar("AnyCluster", bound="RayCluster")
+
+
 class ClusterFailed(Exception):
     """A part of the cluster did not start; the text is what it said last."""
 
@@ -47,15 +52,16 @@ class ClusterFailed(Exception):
 class Node:
     """One `ray start --block`, and everything below it."""
 
-    def __init__(self, folder: Path, process: subprocess.Popen[bytes], address: str) -> None:
-        self.folder, self.process, self.address = folder, process, address
+    def __init__(self, folder: Path, pid: int, address: str) -> None:
+        self.folder, self.session, self.address = folder, pid, address
+        self._began = began(pid)
 
     def processes(self) -> list[psutil.Process]:
         """Ray's own processes on this node, also when those that started them are gone."""
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(OSError, psutil.NoSuchProcess):
-                if os.getsid(process.pid) == self.process.pid:
+                if os.getsid(process.pid) == self.session:
                     found.append(process)
         return found
 
@@ -80,22 +86,22 @@ class Node:
                 for one in below:
                     with contextlib.suppress(psutil.NoSuchProcess):
                         one.kill()
-        self.process.wait()
 
     @property
     def gone(self) -> bool:
-        return self.process.poll() is not None
+        return self._began is None or not alive(self.session, self._began)
 
 
 class RayCluster:
     """A cluster that runs. `python` is an interpreter that has Ray."""
 
     def __init__(self, python: Path, folder: Path) -> None:
-        self.python, self._folder = python, folder
+        self.python, self.folder = python, folder
         self._number = 10
         # Every cluster has its part of 127.0.0.0/8; Ray replaces 127.0.0.1 by the machine's own address.
-        self._net = f"127.{secrets.randbelow(200) + 10}.{secrets.randbelow(250) + 1}"
+        self.net = f"127.{secrets.randbelow(200) + 10}.{secrets.randbelow(250) + 1}"
         self.nodes: list[Node] = []
+        self._children: list[subprocess.Popen[bytes]] = []
         (folder / "home").mkdir(parents=True)
         self.token_file = folder / "token"
         self.token_file.write_text(secrets.token_hex(32), "utf-8")
@@ -112,12 +118,12 @@ class RayCluster:
     @property
     def address(self) -> str:
         """For a driver on this machine."""
-        return f"{self._net}.10:{self._port}"
+        return f"{self.net}.10:{self._port}"
 
     @property
     def client_address(self) -> str:
         """For a driver on any machine."""
-        return f"ray://{self._net}.10:{self._client_port}"
+        return f"ray://{self.net}.10:{self._client_port}"
 
     def options(self, **more: object) -> dict[str, Any]:
         """The options of a target on this cluster."""
@@ -130,7 +136,7 @@ class RayCluster:
             for _ in range(count):
                 self._number += 1
                 options = [f"--address={self.address}", f"--num-cpus={cpus}", f"--resources={json.dumps(resources)}"]
-                added.append(self._start(f"{self._net}.{self._number}", options))
+                added.append(self._start(f"{self.net}.{self._number}", options))
                 self.nodes.append(added[-1])
             try:
                 self._await(added)
@@ -152,7 +158,25 @@ class RayCluster:
         for one in [process, *process.parents()]:
             with contextlib.suppress(OSError):
                 sessions.add(os.getsid(one.pid))
-        return next(node for node in self.nodes if node.process.pid in sessions)
+        return next(node for node in self.nodes if node.session in sessions)
+
+    def drain(self, node: Node, seconds: int | None = None) -> None:
+        """Announce that a node will be taken away: in so many seconds, as a cloud does with those that it sold cheaply,
+        or once nothing runs there."""
+        script = (
+            "import ray, sys\n"
+            "from ray.core.generated.autoscaler_pb2 import DrainNodeReason\n"
+            f"ray.init({self.address!r}, logging_level='ERROR', log_to_driver=False)\n"
+            "address, deadline = sys.argv[1:]\n"
+            "[name] = [one['NodeID'] for one in ray.nodes() if one['Alive'] and one['NodeManagerAddress'] == address]\n"
+            "client = ray._raylet.GcsClient(ray.get_runtime_context().gcs_address)\n"
+            "why = DrainNodeReason.Value('DRAIN_NODE_REASON_PREEMPTION')\n"
+            "accepted, said = client.drain_node(name, why, 'taken back', int(deadline))\n"
+            "assert accepted, said\n"
+        )
+        deadline = 0 if seconds is None else int(time.time() + seconds) * 1000
+        command = [str(self.python), "-c", script, node.address, str(deadline)]
+        subprocess.run(command, env={**os.environ, **self.variables}, check=True)
 
     def settle(self) -> None:
         """Replace the nodes that are gone."""
@@ -170,7 +194,7 @@ class RayCluster:
             "while not set(sys.argv[1:]) <= alive(): time.sleep(.1)\n"
         )
         command = [str(self.python), "-c", script, *(node.address for node in nodes)]
-        with (self._folder / "await.log").open("wb") as log:
+        with (self.folder / "await.log").open("wb") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **self.variables})
         try:
             _wait(lambda: process.poll() is not None, nodes, "the nodes of Ray")
@@ -178,15 +202,18 @@ class RayCluster:
             process.kill()
             process.wait()
         if process.returncode:
-            raise ClusterFailed((self._folder / "await.log").read_text("utf-8", "replace")[-1000:])
+            raise ClusterFailed((self.folder / "await.log").read_text("utf-8", "replace")[-1000:])
 
     def end(self) -> None:
-        for node in [*self.nodes, *([self.head] if self.head else [])]:
+        for node in [*([self.head] if self.head else []), *self.nodes]:  # the head first: it may start others
             node.kill()
+        for child in self._children:
+            child.wait()
 
-    def start_head(self) -> Node:
+    def start_head(self, *more: str, **variables: str) -> Node:
         """Start the head, also in the place of one that is gone: a new cluster at the same address."""
         options = [
+            *more,
             "--head",
             f"--port={self._port}",
             f"--ray-client-server-port={self._client_port}",
@@ -194,31 +221,50 @@ class RayCluster:
             "--num-cpus=0",
             "--disable-usage-stats",
         ]
-        self.head = self._start(f"{self._net}.10", options)
-        _wait(lambda: _listens(f"{self._net}.10", self._port), [self.head], "the head of Ray")
+        self.head = self._start(f"{self.net}.10", options, variables)
+        _wait(lambda: _listens(f"{self.net}.10", self._port), [self.head], "the head of Ray")
         return self.head
 
-    def _start(self, address: str, options: list[str]) -> Node:
-        folder = self._folder / f"node-{address}-{secrets.token_hex(2)}"
+    def command(self, parent: str) -> list[str]:
+        """What starts a part of the cluster, but for its options. It ends when the process `parent` is gone."""
+        ray = [str(self.python.parent / "ray"), "start", "--block", f"--object-store-memory={STORE}"]
+        return [sys.executable, "-I", "-S", tether.__file__, parent, *ray]
+
+    def _start(self, address: str, options: list[str], more: Mapping[str, str] | None = None) -> Node:
+        folder = self.folder / f"{address.rpartition('.')[2]}-{secrets.token_hex(2)}"  # short: it holds sockets
         folder.mkdir()
-        command = [
-            *(sys.executable, "-I", "-S", tether.__file__, str(os.getpid())),  # it ends when the tests are killed
-            *(str(self.python.parent / "ray"), "start", "--block", *options),
-            *(f"--node-ip-address={address}", f"--object-store-memory={STORE}", f"--temp-dir={folder}/ray"),
-        ]
-        variables = {**os.environ, **self.variables, **HEALTH}
+        place = [f"--node-ip-address={address}", f"--temp-dir={folder}/ray"]
+        variables = {**os.environ, **self.variables, **HEALTH, **(more or {})}
         variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables, start_new_session=True
+                [*self.command(str(os.getpid())), *options, *place],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=variables,
+                start_new_session=True,
             )
-        return Node(folder, process, address)
+        self._children.append(process)
+        return Node(folder, process.pid, address)
 
 
 @contextlib.contextmanager
 def started(nodes: int = NODES) -> Iterator[RayCluster]:
-    """A cluster for as long as the block lasts."""
+    """A cluster of so many nodes, for as long as the block lasts."""
+
+    def start(cluster: RayCluster) -> None:
+        cluster.start_head()
+        cluster.add(nodes)
+
+    with made(RayCluster, start) as cluster:
+        yield cluster
+
+
+@contextlib.contextmanager
+def made(kind: type[AnyCluster], start: Callable[[AnyCluster], None]) -> Iterator[AnyCluster]:
+    """A cluster, started in a way of its own, for as long as the block lasts."""
     try:
         python = environment("ray")
     except RuntimeError as error:
@@ -226,11 +272,10 @@ def started(nodes: int = NODES) -> Iterator[RayCluster]:
     for last in (False, False, True):
         # A short name: the path of a socket has at most 107 bytes.
         with tempfile.TemporaryDirectory(prefix="yr", dir="/tmp", ignore_cleanup_errors=True) as name:
-            cluster = RayCluster(python, Path(name))
+            cluster = kind(python, Path(name))
             try:
                 try:
-                    cluster.start_head()
-                    cluster.add(nodes)
+                    start(cluster)
                 except ClusterFailed:
                     if last:
                         raise

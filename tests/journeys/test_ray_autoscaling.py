@@ -1,0 +1,57 @@
+"""Gangs on a Ray cluster that scales itself: it begins with no node, grows for a run, loses nodes, shrinks again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.journeys.gang_fixtures import gangs, yard_on
+from tests.journeys.gang_places import OnRay
+from tests.journeys.gang_yard import GangYard
+from tests.ray_autoscaler import GrowingCluster, growing
+
+from azureml.core import Workspace
+from azureml.core.compute import ComputeTarget, RayCompute
+from runyard.sdk.distributed import PlainConfiguration
+
+__all__ = ["gangs"]
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+ON_TWO_NODES = PlainConfiguration(process_count_per_node=1, node_count=2)
+
+
+class OnGrowingRay(OnRay):
+    def make(self, workspace: Workspace) -> ComputeTarget:
+        config = RayCompute.attach_configuration(**self.cluster.options(), autoscaling=True)
+        return ComputeTarget.attach(workspace, self.name, config)
+
+    def heal(self) -> None:
+        """The cluster does it by itself."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[GrowingCluster]:
+    with growing() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def cluster_yard(cluster: GrowingCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GangYard]:
+    with yard_on(OnGrowingRay(cluster), tmp_path_factory.mktemp("growing")) as yard:
+        yield yard
+
+
+def test_the_cluster_grows_for_a_run_and_shrinks_after_it(gangs: GangYard, cluster: GrowingCluster) -> None:
+    gangs.wait(lambda: not cluster.look(), "the cluster to be without nodes")
+    before = len(cluster.nodes)
+    run = gangs.gang("import os\nprint('node', os.environ['NODE_RANK'])\n", distribution=ON_TWO_NODES)
+    gangs.finish(run)
+    cluster.look()
+    assert len(cluster.nodes) >= before + 2  # they may be gone again by now, and one that did not start is replaced
+    reasons = [state["reason"] for state in gangs.shown(run)["states"]]
+    assert "waits for 2 nodes with 1 CPU; the cluster has no such nodes and is asked to grow" in reasons
+    for rank in range(2):
+        assert gangs.log(run, rank) == f"node {rank}\n"
+    gangs.wait(lambda: not cluster.look(), "the cluster to shrink")
+    assert gangs.runyard("compute", "nodes", gangs.place.name, "--json").strip() == "[]"
