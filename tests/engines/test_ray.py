@@ -16,7 +16,7 @@ import pytest
 from tests.engines.conftest import Listener, gang_of
 from tests.ray_cluster import CORES, NODES, RayCluster, started
 
-from runyard.contracts.compute import RUNNING, Resources, Target
+from runyard.contracts.compute import LEAVING, RUNNING, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import Parcel
@@ -231,6 +231,25 @@ def test_a_lost_node_takes_the_gang_away_and_leaves_no_process(
     assert how.startswith("node 1: ")
     wait_until(lambda: not any(runner.is_running() for runner in runners))
     assert (yard.folder / "pair" / "1.stopped").exists()  # the runner was asked, and could tidy up
+
+
+def test_a_node_that_is_drained_takes_nothing_new_and_lets_its_gang_finish(yard: Yard, engine: RayEngine) -> None:
+    handle = engine.start(yard.gang("last", seconds=DEADLINE), yard.ear)
+    [runner] = yard.runners("last", 1)
+    node = yard.cluster.node_of(runner)
+    yard.cluster.drain(node)
+    other = engine.start(yard.gang("all", nodes=NODES), yard.ear)
+    wait_until(lambda: yard.waits("all"))
+    assert f"the cluster has {NODES - 1} such nodes, so it must grow first" in yard.waits("all")[-1]
+    offer = engine.offer()
+    assert [(each.address, each.run_id) for each in offer.nodes if each.state == LEAVING] == [(node.address, "last")]
+    assert offer.most_nodes == NODES - 1
+    assert runner.is_running()
+    engine.stop("all", other)
+    assert yard.gone("all")[1] is False
+    engine.stop("last", handle)
+    assert yard.gone("last")[1] is False
+    node.kill()
 
 
 def test_many_small_gangs_all_end_and_do_not_keep_a_large_one_waiting(yard: Yard, engine: RayEngine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.journeys.gang_fixtures import gangs, yard_on
@@ -55,3 +56,36 @@ def test_the_cluster_grows_for_a_run_and_shrinks_after_it(gangs: GangYard, clust
         assert gangs.log(run, rank) == f"node {rank}\n"
     gangs.wait(lambda: not cluster.look(), "the cluster to shrink")
     assert gangs.runyard("compute", "nodes", gangs.place.name, "--json").strip() == "[]"
+
+
+def test_a_run_saves_its_work_before_its_node_is_taken_away_and_goes_on_elsewhere(
+    gangs: GangYard, cluster: GrowingCluster, tmp_path: Path
+) -> None:
+    script = """
+        import os, signal, sys, time
+        rank, attempt = os.environ['RANK'], os.environ['AZUREML_RUN_RESTART_COUNT']
+        if attempt == '0':
+            def save(*_):
+                with open(f'outputs/{rank}.txt', 'w') as file:
+                    file.write('saved by ' + rank)
+                sys.exit()
+            signal.signal(signal.SIGTERM, save)
+            os.makedirs('outputs', exist_ok=True)
+            open(f'{sys.argv[1]}.{rank}', 'w').close()
+            time.sleep(600)
+        print(open(f'outputs/{rank}.txt').read())
+    """
+    run = gangs.gang(script, tmp_path / "begun", distribution=ON_TWO_NODES)
+    for rank in range(2):
+        gangs.wait(Path(f"{tmp_path / 'begun'}.{rank}").exists, f"rank {rank} to begin")
+    cluster.look()
+    node = cluster.node_of(gangs.runner(run, 1))
+    cluster.drain(node, seconds=50)
+    gangs.finish(run)
+    for rank in range(2):
+        assert gangs.log(run, rank) == f"saved by {rank}\n"
+    shown = gangs.shown(run)
+    assert shown["attempt"] == 2
+    reasons = [state["reason"] for state in shown["states"]]
+    assert "its nodes were taken away (node 1: the cluster drains its node); attempt 2 follows" in reasons
+    gangs.wait(lambda: node.gone, "the drained node to go")

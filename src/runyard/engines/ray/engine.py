@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from runyard.contracts import vm_sizes
-from runyard.contracts.compute import IDLE, RUNNING, Node, Resources, Target
+from runyard.contracts.compute import IDLE, LEAVING, RUNNING, Node, Resources, Target
 from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import hand_over
@@ -82,8 +82,9 @@ class RayEngine(Engine):
         seen = []
         for node in nodes:
             used = node["id"] in runs or node["free"].get("CPU", 0) < node["has"]["CPU"]
-            seen.append(Node(node["name"], RUNNING if used else IDLE, runs.get(node["id"]), node["address"]))
-        return Offer(seen, None if self._grows else len(seen))
+            state = LEAVING if node["leaving"] else RUNNING if used else IDLE
+            seen.append(Node(node["name"], state, runs.get(node["id"]), node["address"]))
+        return Offer(seen, None if self._grows else sum(node.state != LEAVING for node in seen))
 
     def start(self, gang: Gang, ear: Ear) -> Handle:
         line = self._connection.line()

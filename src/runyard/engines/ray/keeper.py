@@ -36,6 +36,9 @@ AT_ONCE, AT_ONCE_TO_GROW = 8, 64
 OVERTAKEN = 16
 """So many later gangs may find room before the one that waits longest. Then the others wait for it."""
 
+NOTICE = 60.0
+"""A node that is drained goes at a deadline. So many seconds before it the gangs there are asked to end, at most."""
+
 POLL = 2.0
 UNVISITED, UNVISITED_WITH_NEWS = 60.0, 3600.0  # after that a keeper with no gang alive ends
 KEPT = 5000  # ended gangs that are remembered when nobody asks to forget them
@@ -54,6 +57,7 @@ class Gang:
     version: int = 0
     overtaken: int = 0
     stopped: bool = False
+    leaving: str = ""  # which of its nodes is about to be taken away, once it was asked to end for that
     turn: asyncio.Event = field(default_factory=asyncio.Event)  # it may ask for its group, or need not any more
     group: Any = None
     tasks: list[Any] = field(default_factory=list)
@@ -78,6 +82,7 @@ class Keeper:
         self._nodes: tuple[float, list[dict[str, Any]]] = (-POLL, [])
         self._looking = asyncio.Lock()
         self._ending = asyncio.ensure_future(self._end_when_unused())
+        self._leaving = asyncio.ensure_future(self._end_before_nodes_go())
         self._run = ray.remote(run_node)
 
     async def start(self, name: str, spec: dict[str, Any]) -> None:
@@ -185,7 +190,7 @@ class Keeper:
             }
             command = [spec["python"], *spec["arguments"], str(index)]
             gang.tasks.append(self._run.options(**options).remote(self._tether, command, spec["environment"]))
-        if gang.stopped:  # between the placing and this moment
+        if gang.stopped or gang.leaving:  # between the placing and this moment
             self._cancel(gang)
         pending = {asyncio.ensure_future(exit_of(task)): index for index, task in enumerate(gang.tasks)}
         exits: dict[int, Exit] = {}
@@ -207,13 +212,27 @@ class Keeper:
         lost = [(index, one) for index, one in bad if one.lost]
         index, one = (lost or bad or [(0, exits[0])])[0]
         where = f"node {index}: " if len(exits) > 1 and not one.good else ""
-        gang.how = where + one.how
-        gang.taken = bool(lost) and one.taken and not gang.stopped
+        gang.how = gang.leaving or where + one.how
+        gang.taken = bool(gang.leaving or (lost and one.taken)) and not gang.stopped
 
     def _cancel(self, gang: Gang) -> None:
         for task in gang.tasks:
             with contextlib.suppress(ray.exceptions.RayError, ValueError):
                 ray.cancel(task)
+
+    async def _end_before_nodes_go(self) -> None:
+        """Ask gangs to end while there is time to save and deliver. Ray itself lets them run until the node is gone."""
+        while True:
+            await asyncio.sleep(POLL)
+            placed = [gang for gang in self._gangs.values() if gang.state == PLACED and not gang.leaving]
+            if not placed:
+                continue
+            deadlines = await self._ask(draining, otherwise={})
+            for gang in placed:
+                going = [index for index, node in enumerate(gang.nodes) if goes_soon(deadlines.get(node, 0))]
+                if going:
+                    gang.leaving = f"node {going[0]}: the cluster drains its node"
+                    self._cancel(gang)
 
     async def _explain(self, gang: Gang) -> None:
         nodes = await self._seen()
@@ -239,6 +258,13 @@ class Keeper:
             gang.state, gang.version = state, self._version
             self._changed.notify_all()
         self._call_up()
+
+    async def _ask(self, function: Any, otherwise: Any) -> Any:
+        """Something that is good to know of Ray. No gang ends because Ray could not tell: it is asked again soon."""
+        try:
+            return await self._in_thread(function)
+        except Exception:  # noqa: BLE001 - it raises many kinds
+            return otherwise
 
     async def _in_thread(self, function: Any, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
@@ -327,8 +353,19 @@ def environment_of_node() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(own)}
 
 
+def draining() -> dict[str, int]:
+    """When each node that is drained will be taken away, in milliseconds of the clock; 0: when it is idle."""
+    deadlines: dict[str, int] = ray._private.state.state.get_draining_nodes()
+    return deadlines
+
+
+def goes_soon(deadline: int) -> bool:
+    return deadline > 0 and deadline / 1000 - time.time() < NOTICE
+
+
 def nodes_alive() -> list[dict[str, Any]]:
     free = ray._private.state.available_resources_per_node()
+    leaving = draining()
     return [
         {
             "id": node["NodeID"],
@@ -336,6 +373,7 @@ def nodes_alive() -> list[dict[str, Any]]:
             "address": node["NodeManagerAddress"],
             "has": node["Resources"],
             "free": free.get(node["NodeID"], {}),
+            "leaving": node["NodeID"] in leaving,
         }
         for node in ray.nodes()
         if node["Alive"]
@@ -348,8 +386,9 @@ def why_it_waits(spec: dict[str, Any], nodes: list[dict[str, Any]], holders: int
     def fits(amounts: dict[str, float]) -> bool:
         return all(amounts.get(name, 0) >= amount for name, amount in bundle.items())
 
-    able = sum(fits(node["has"]) for node in nodes)
-    free = sum(fits(node["free"]) for node in nodes)
+    staying = [node for node in nodes if not node["leaving"]]
+    able = sum(fits(node["has"]) for node in staying)
+    free = sum(fits(node["free"]) for node in staying)
     said = f"waits for {spec['wish']}; the cluster has "
     if able < wanted:
         said += f"{able or 'no'} such node{'' if able == 1 else 's'}"

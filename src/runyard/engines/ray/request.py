@@ -19,7 +19,7 @@ HEAD_PORT, CLIENT_PORT = 6379, 10001
 
 Bundle = dict[str, float]
 Seen = dict[str, Any]
-"""A node as the keeper sees it: id, name, address, and what it `has` and has `free`, by resource."""
+"""A node as the keeper sees it: id, name, address, what it `has` and has `free`, by resource, is it `leaving`."""
 
 
 @dataclass(frozen=True)
