@@ -9,7 +9,7 @@ import pytest
 from tests.journeys.gang_fixtures import gangs, yard_on
 from tests.journeys.gang_places import OnRay
 from tests.journeys.gang_yard import GangYard
-from tests.ray_autoscaler import GrowingCluster, growing
+from tests.ray_autoscaler import MOST_NODES, GrowingCluster, growing
 
 from azureml.core import Workspace
 from azureml.core.compute import ComputeTarget, RayCompute
@@ -56,6 +56,18 @@ def test_the_cluster_grows_for_a_run_and_shrinks_after_it(gangs: GangYard, clust
         assert gangs.log(run, rank) == f"node {rank}\n"
     gangs.wait(lambda: not cluster.look(), "the cluster to shrink")
     assert gangs.runyard("compute", "nodes", gangs.place.name, "--json").strip() == "[]"
+
+
+def test_a_run_for_which_the_cluster_cannot_grow_says_so(gangs: GangYard, cluster: GrowingCluster) -> None:
+    cluster.look()
+    before = len(cluster.nodes)
+    too_many = PlainConfiguration(process_count_per_node=1, node_count=MOST_NODES + 1)
+    run = gangs.gang("print('never')", distribution=too_many)
+    gangs.wait(lambda: "its autoscaler cannot add them" in gangs.shown(run)["reason"], "the reason to be told")
+    run.cancel()
+    gangs.finish(run, "Canceled")
+    cluster.look()
+    assert len(cluster.nodes) == before, "nodes were started for nothing"
 
 
 def test_a_run_saves_its_work_before_its_node_is_taken_away_and_goes_on_elsewhere(

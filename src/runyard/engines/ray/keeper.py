@@ -80,6 +80,7 @@ class Keeper:
         self._threads = ThreadPoolExecutor(AT_ONCE_TO_GROW + 4)  # each waits in a call to Ray that blocks
         self._visited = time.monotonic()
         self._nodes: tuple[float, list[dict[str, Any]]] = (-POLL, [])
+        self._hopeless: tuple[float, set[str]] = (-POLL, set())
         self._looking = asyncio.Lock()
         self._ending = asyncio.ensure_future(self._end_when_unused())
         self._leaving = asyncio.ensure_future(self._end_before_nodes_go())
@@ -238,7 +239,8 @@ class Keeper:
         nodes = await self._seen()
         holders = sum(one.state == PLACED for one in self._gangs.values())
         before = sum(one.state == WAITS and one.number < gang.number for one in self._gangs.values())
-        reason = why_it_waits(gang.spec, nodes, holders, before)
+        hopeless = gang.spec["grows"] and gang.group is not None and gang.group.id.hex() in await self._refused()
+        reason = why_it_waits(gang.spec, nodes, holders, before, hopeless)
         if gang.state == WAITS and reason != gang.reason:
             gang.reason = reason
             await self._enter(gang, WAITS)
@@ -251,6 +253,15 @@ class Keeper:
                 nodes = await self._in_thread(nodes_alive)
                 self._nodes = (time.monotonic(), nodes)
         return nodes
+
+    async def _refused(self) -> set[str]:
+        """The groups for which the autoscaler cannot grow, as of seconds ago."""
+        async with self._looking:
+            seen_at, refused = self._hopeless
+            if time.monotonic() - seen_at >= POLL:
+                refused = await self._ask(refused_by_autoscaler, otherwise=set())
+                self._hopeless = (time.monotonic(), refused)
+        return refused
 
     async def _enter(self, gang: Gang, state: str) -> None:
         async with self._changed:
@@ -380,7 +391,19 @@ def nodes_alive() -> list[dict[str, Any]]:
     ]
 
 
-def why_it_waits(spec: dict[str, Any], nodes: list[dict[str, Any]], holders: int, before: int) -> str:
+def refused_by_autoscaler() -> set[str]:
+    """The ids of the placement groups for which the autoscaler has no node type, or may not add as many nodes. Only
+    autoscaler v2 tells."""
+    from ray.core.generated.autoscaler_pb2 import GetClusterStatusReply
+
+    told = ray._private.worker.global_worker.gcs_client.get_cluster_status()
+    state = GetClusterStatusReply.FromString(told).autoscaling_state
+    return {request.details.partition(":")[0] for request in state.infeasible_gang_resource_requests}
+
+
+def why_it_waits(
+    spec: dict[str, Any], nodes: list[dict[str, Any]], holders: int, before: int, hopeless: bool = False
+) -> str:
     bundle, wanted = spec["bundle"], spec["nodes"]
 
     def fits(amounts: dict[str, float]) -> bool:
@@ -392,6 +415,8 @@ def why_it_waits(spec: dict[str, Any], nodes: list[dict[str, Any]], holders: int
     said = f"waits for {spec['wish']}; the cluster has "
     if able < wanted:
         said += f"{able or 'no'} such node{'' if able == 1 else 's'}"
+        if hopeless:
+            return said + ", and its autoscaler cannot add them: it has no such type of node, or may not have so many"
         return said + (" and is asked to grow" if spec["grows"] else ", so it must grow first")
     said += f"{able} such node{'' if able == 1 else 's'}, of which {free or 'none'} {'is' if free < 2 else 'are'} free"
     if holders:
