@@ -91,6 +91,31 @@ def test_without_a_port_asked_for_the_last_one_is_taken_again(start: Start, home
         assert start(RUNYARD_PORT="").ready().url != url
 
 
+def test_a_server_that_was_killed_comes_back_where_nodes_know_it(start: Start, home: Path) -> None:
+    """It may be a client that starts it anew, which knows nothing of how it was started."""
+    first = start("--host", "127.0.0.2")
+    url = first.ready().url
+    assert url.startswith("http://127.0.0.2:")
+    first.popen.kill()
+    first.popen.wait()
+    again = start(RUNYARD_PORT="")
+    assert again.ready().url == url
+    again.end()
+    assert start("--host", "127.0.0.1").ready().url.startswith("http://127.0.0.1:")
+
+
+def test_a_door_that_was_open_needs_a_good_token_the_next_time_too(start: Start) -> None:
+    first = start("--host", "0.0.0.0", RUNYARD_TOKEN="a-token-of-my-own")
+    url = first.ready().url
+    first.end()
+    code, said = start(RUNYARD_TOKEN="1234").wait()
+    assert code == 5
+    assert "token_urlsafe" in said
+    again = start(RUNYARD_PORT="").ready()
+    assert again.url == url
+    assert again.token == "a-token-of-my-own"
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_other_machines_are_let_in_only_with_a_token_of_the_operators_own(
     start: Start, tmp_path: Path, home: Path, host: str

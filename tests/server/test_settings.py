@@ -8,10 +8,10 @@ from runyard.server import settings
 from runyard.server.settings import BadSettings
 
 
-def test_defaults_are_loopback_and_sqlite_in_the_users_home() -> None:
+def test_defaults_are_the_users_home_and_whatever_was_there_the_last_time() -> None:
     found = settings.read([], {})
     assert found.home == Path("~/.runyard").expanduser()
-    assert (found.host, found.port, found.database_url, found.token) == ("127.0.0.1", None, None, "")
+    assert (found.host, found.port, found.database_url, found.token) == (None, None, None, "")
 
 
 def test_the_command_line_wins_over_the_environment(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ from runyard.contracts import home as homes
 HostOption = Annotated[
     str | None,
     typer.Option(
-        "--host", help="The address to listen on. Any but loopback needs a token of your own.", show_default=False
+        "--host",
+        help="The address to listen on: by default that of the last time, else loopback's. Any but that needs a token "
+        "of your own.",
+        show_default=False,
     ),
 ]
 PortOption = Annotated[

@@ -1,6 +1,7 @@
 """One server per home folder: a lock that the system lets go of whatever way the process ends.
 
-The file also keeps who holds it, and the port of the last time, so that a server comes back at the same address.
+The file also keeps who holds it, and the address of the last time, so that a server comes back where it was: the nodes
+of a cluster know no other.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from runyard.contracts import home as homes
 
@@ -28,13 +30,15 @@ class HomeLock:
         except BlockingIOError:
             with self._file:
                 raise Taken(_who(home, self._said().get("pid"))) from None
-        self.last_port = self._said().get("port")
-        self.record(self.last_port)
+        said = self._said()
+        self.last_port: int | None = said.get("port")
+        self.last_host: str | None = said.get("host")
+        self.record(self.last_host, self.last_port)
 
-    def record(self, port: int | None) -> None:
+    def record(self, host: str | None, port: int | None) -> None:
         """Write down who holds the lock, and where it listens."""
         self._file.seek(0)
-        self._file.write(json.dumps({"pid": os.getpid(), "port": port}))
+        self._file.write(json.dumps({"pid": os.getpid(), "host": host, "port": port}))
         self._file.truncate()
 
     def __enter__(self) -> HomeLock:
@@ -45,13 +49,14 @@ class HomeLock:
     ) -> None:
         self._file.close()
 
-    def _said(self) -> dict[str, int | None]:
+    def _said(self) -> dict[str, Any]:
         self._file.seek(0)
         try:
             said = json.loads(self._file.read(1000))
         except ValueError:
             return {}  # made a moment ago, or cut short by a crash
-        return {name: said[name] for name in ("pid", "port") if isinstance(said.get(name), int)}
+        kinds = {"pid": int, "host": str, "port": int}
+        return {name: said[name] for name, kind in kinds.items() if isinstance(said.get(name), kind)}
 
 
 def _who(home: Path, pid: int | None) -> str:

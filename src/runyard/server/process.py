@@ -65,10 +65,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def serve(settings: Settings) -> None:
     """Serve one home folder until a signal ends it. CannotStart says why it could not."""
-    _refuse_open_door(settings)
-    with _home(settings.home), _lock(settings.home) as lock, _socket(settings, lock) as listener:
-        settings = replace(_with_keys(settings), url=sockets.address(settings.host, listener.getsockname()[1]))
-        _run(settings, listener)
+    if settings.host is not None:
+        _refuse_open_door(settings.host, settings.token)
+    with _home(settings.home), _lock(settings.home) as lock:
+        host = settings.host or _last_host(settings, lock)
+        with _socket(host, settings.port, lock) as listener:
+            settings = replace(_with_keys(settings), url=sockets.address(host, listener.getsockname()[1]))
+            _run(settings, listener)
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:
@@ -108,21 +111,29 @@ def _read(arguments: Sequence[str]) -> Settings:
         raise CannotStart(USAGE, str(error)) from error
 
 
-def _refuse_open_door(settings: Settings) -> None:
-    if settings_.is_loopback(settings.host):
+def _last_host(settings: Settings, lock: HomeLock) -> str:
+    """The address of the last time. If others reach it, the operator's own token lies in the home since then."""
+    if lock.last_host is None:
+        return settings_.LOOPBACK
+    _refuse_open_door(lock.last_host, settings.token or homes.read_token(settings.home) or "")
+    return lock.last_host
+
+
+def _refuse_open_door(host: str, token: str) -> None:
+    if settings_.is_loopback(host):
         return
-    if 0 < len(settings.token) < SHORTEST_TOKEN:
+    if 0 < len(token) < SHORTEST_TOKEN:
         raise CannotStart(
             NO_TOKEN,
-            f"The token has {len(settings.token)} characters, too few for a server that other machines reach: use at "
+            f"The token has {len(token)} characters, too few for a server that other machines reach: use at "
             f"least {SHORTEST_TOKEN} random ones, such as those of "
             "`python -c 'import secrets; print(secrets.token_urlsafe(32))'`.",
         )
-    if not settings.token:
+    if not token:
         raise CannotStart(
             NO_TOKEN,
-            f"Listening on {settings.host} lets other machines in, so it needs a token of your own: whoever has it can "
-            "run programs as you. Set RUNYARD_TOKEN or --token-file, or leave --host out.",
+            f"Listening on {host} lets other machines in, so it needs a token of your own: whoever has it can "
+            f"run programs as you. Set RUNYARD_TOKEN or --token-file, or use --host {settings_.LOOPBACK}.",
         )
 
 
@@ -153,13 +164,13 @@ def _lock(home: Path) -> Iterator[HomeLock]:
 
 
 @contextmanager
-def _socket(settings: Settings, lock: HomeLock) -> Iterator[socket.socket]:
+def _socket(host: str, port: int | None, lock: HomeLock) -> Iterator[socket.socket]:
     try:
-        listener = sockets.listen(settings.host, settings.port, lock.last_port)
+        listener = sockets.listen(host, port, lock.last_port)
     except sockets.CannotListen as error:
         raise CannotStart(NO_SOCKET, str(error)) from error
     with listener:
-        lock.record(listener.getsockname()[1])
+        lock.record(host, listener.getsockname()[1])
         yield listener
 
 

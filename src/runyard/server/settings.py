@@ -20,7 +20,7 @@ class Settings:
     """How a server runs. `token`, `secret` and `url` are empty until the process has made or found them."""
 
     home: Path
-    host: str = LOOPBACK
+    host: str | None = None  # None: the address of the last time, else loopback's
     port: int | None = None  # None: the port of the last time, else the default one, else any
     database_url: str | None = None  # None: SQLite in the home folder
     token: str = ""  # reaches everything
@@ -36,7 +36,7 @@ def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
     port = said.port if said.port is not None else environment.get("RUNYARD_PORT") or None
     return Settings(
         home=Path(environment.get("RUNYARD_HOME") or "~/.runyard").expanduser().absolute(),
-        host=said.host or environment.get("RUNYARD_HOST") or LOOPBACK,
+        host=said.host or environment.get("RUNYARD_HOST") or None,
         port=None if port is None else _port(port),
         database_url=said.database_url or environment.get("RUNYARD_DATABASE_URL") or None,
         token=_token(said.token_file, environment),
@@ -59,7 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m runyard.server", description="Serve one home folder (RUNYARD_HOME) in the foreground."
     )
-    parser.add_argument("--host", help=f"the address to listen on (RUNYARD_HOST; default {LOOPBACK})")
+    parser.add_argument(
+        "--host", help=f"the address to listen on (RUNYARD_HOST; default: that of the last time, else {LOOPBACK})"
+    )
     parser.add_argument(
         "--port", help="the port to listen on (RUNYARD_PORT; default: that of the last time, else 7420)"
     )
