@@ -125,6 +125,8 @@ class Agents:
     def _run(self, node: int, text: str) -> int:
         # What lies below the folder of node 0's MPI lies below that of the node's own there.
         text = text.replace(f"{self._prefix}/", f"${PREFIX}/").replace(' ess "env"', f' ess "${{{IDENTITY}:-env}}"')
+        # A daemon is told of the agent too, never calls it, and ends where it is not there: it is on node 0's disk.
+        text = text.replace(os.path.realpath(self._place / "agent"), SHELL)
         try:
             spawned = self._spawn(node, [SHELL, "-c", text], {})
         except (RunProblem, OSError) as problem:

@@ -42,7 +42,8 @@ def _open_mpi(mpi: Mpi, meeting: Meeting, others: Sequence[str], each: int, agen
 def _hydra(mpi: Mpi, meeting: Meeting, others: Sequence[str], each: int, agent: str) -> list[str]:
     """MPICH's launcher, which is Intel's too. The variables of node 0 are not for other nodes: each has its own."""
     first = meeting.addresses[0]
-    options = ["-rmk", "user", "-localhost", first, "-genvnone"]
+    # Each rank goes to the working folder of its node by itself: node 0's may not be there, and would be insisted on.
+    options = ["-rmk", "user", "-localhost", first, "-genvnone", "-wdir", "/"]
     if mpi.flavour == INTEL:
         hosts = ",".join((first, *others))
         return [*options, "-bootstrap", "ssh", "-bootstrap-exec", agent, "-hosts", hosts, "-ppn", str(each)]

@@ -73,8 +73,10 @@ def _network(mpi: Mpi, meeting: Meeting) -> dict[str, str]:
     """The interfaces that Open MPI uses: it would leave out loopback, and take all others."""
     if not meeting.on_loopback:
         # Every machine with Docker has a docker0, all with one address: ranks would wait for each other there.
-        daemons = "OMPI_MCA_oob_tcp_if_exclude" if mpi.major < 5 else "PRTE_MCA_prte_if_exclude"
-        return {"OMPI_MCA_btl_tcp_if_exclude": "lo,docker0", daemons: "lo,docker0"}
+        told = {"OMPI_MCA_btl_tcp_if_exclude": "lo,docker0"}
+        if mpi.major < 5:
+            return {**told, "OMPI_MCA_oob_tcp_if_exclude": "lo,docker0"}
+        return {**told, "PRTE_MCA_prte_if_exclude": "docker0"}  # given two names, the daemons of 5.0 crash now and then
     told = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": interfaces.loopback()}
     if mpi.major < 5:
         told["OMPI_MCA_oob_tcp_if_include"] = interfaces.loopback()
