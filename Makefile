@@ -35,6 +35,7 @@ endef
 
 slurm:
 	$(call installed,Slurm,slurmctld,munged,slurm-wlm munge)
+	$(call installed,What makes nodes that are apart,ip,unshare,iproute2 util-linux)
 	$(call installed,Slurm's accounting,slurmdbd,mariadbd,slurmdbd mariadb-server-core)
 
 # Environments with torch, TensorFlow, Open MPI and Ray (3 GB, made once), so that no test has to wait for them.

@@ -1,8 +1,9 @@
-"""A real Slurm cluster for tests: munged, slurmctld and four slurmd on this machine, in a folder of its own.
+"""A real Slurm cluster for tests: munged, slurmctld and four slurmd, in a folder of its own.
 
 It has its own key, ports and node names, so that several can run side by side, and all of it ends with the tests:
-the daemons by their process ids, and what Slurm started by the cluster's mark in its environment. Tests that use it
-are marked `xdist_group("slurm")`, so that one worker starts one cluster for all of them.
+the daemons by their process ids, and what Slurm started by the cluster's mark in its environment. Its nodes are this
+machine, or machines that are apart (`tests.ground`). Tests that use the one are marked `xdist_group("slurm")`, so that
+one worker starts one cluster for all of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.ground import Ground, Loopback
 
 from runyard.sdk.processes import prctl
 
@@ -31,10 +33,19 @@ NODES = 4
 CORES, MEMORY_MB, GPUS = 4, 2000, 2
 """What each node says that it has. Nodes 1 and 2 have the GPUs, which are devices like /dev/null."""
 
-SLURMD_TIMEOUT = 15
-"""Seconds after which Slurm takes a node that does not answer for lost."""
-
 _PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "slurmstepd", "sbatch", "srun", "scontrol")
+
+
+@dataclass(frozen=True)
+class Timers:
+    """Seconds after which Slurm takes a node that does not answer for lost, and kills what it has told to end."""
+
+    silence: int
+    kill: int
+
+
+HURRIED, USUAL = Timers(15, 5), Timers(300, 30)
+"""Those that tests need not wait for, and those that Slurm has by default."""
 
 
 @dataclass
@@ -44,6 +55,8 @@ class SlurmCluster:
     folder: Path
     tag: str
     ports: list[int]
+    ground: Ground
+    timers: Timers
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -72,10 +85,11 @@ class SlurmCluster:
         self.stop_daemon("slurmctld")
 
     def start_node(self, name: str) -> None:
-        self.start_daemon(name, ["slurmd", "-D", "-N", name, "-f", str(self.conf)])
+        self.start_daemon(name, self.ground.command(name, ["slurmd", "-D", "-N", name, "-f", str(self.conf)]))
 
     def kill_node(self, name: str) -> None:
         """Kill a node as a power cut would: its daemon, and every process that Slurm has started on it."""
+        self.ground.power_off(name)
         self._kill(name)
         wait_until(lambda: not _end(self._started_on(name)))
 
@@ -161,6 +175,8 @@ class SlurmCluster:
             return None
 
     def _end_all(self) -> None:
+        for name in self.nodes:
+            self.ground.power_off(name)
         for name in reversed([*self._running]):
             self._kill(name)
         wait_until(lambda: not _end(self.processes()))
@@ -191,7 +207,11 @@ def slurm(slurm_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
 
 
 @contextlib.contextmanager
-def started(prepare: Callable[[SlurmCluster], None] = lambda cluster: None) -> Iterator[SlurmCluster]:
+def started(
+    prepare: Callable[[SlurmCluster], None] = lambda cluster: None,
+    make_ground: Callable[[], Ground] = Loopback,
+    timers: Timers = HURRIED,
+) -> Iterator[SlurmCluster]:
     """A cluster for as long as the block lasts. `prepare` may start daemons and add lines to the configuration, before
     the controller is started."""
     if os.geteuid() != 0:
@@ -199,30 +219,31 @@ def started(prepare: Callable[[SlurmCluster], None] = lambda cluster: None) -> I
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         pytest.skip(f"Slurm is not installed ({', '.join(missing)}): apt-get install slurm-wlm munge")
-    folder = Path(tempfile.mkdtemp(prefix="ys", dir="/tmp"))  # short: the path of a socket has at most 107 bytes
-    folder.chmod(0o755)
-    cluster = SlurmCluster(folder, f"y{secrets.token_hex(3)}", free_ports(NODES + 1))
-    try:
-        _lay_out(cluster)
-        _start_munge(cluster)
-        prepare(cluster)
-        cluster.start_controller()
-        for name in cluster.nodes:
-            cluster.start_node(name)
+    with contextlib.closing(make_ground()) as ground:
+        folder = Path(tempfile.mkdtemp(prefix="ys", dir="/tmp"))  # short: the path of a socket has at most 107 bytes
+        folder.chmod(0o755)
+        cluster = SlurmCluster(folder, f"y{secrets.token_hex(3)}", free_ports(NODES + 1), ground, timers)
         try:
-            wait_until(lambda: cluster.idle() == set(cluster.nodes))
-        except TimeoutError as error:
-            said = [path.read_text("utf-8", "replace")[-2000:] for path in sorted(folder.glob("*.out"))]
-            raise RuntimeError("the cluster did not come up:\n" + "\n".join(said)) from error
-        yield cluster
-    finally:
-        cluster._end_all()
-        _remove_cgroups(cluster)
-        shutil.rmtree(folder, ignore_errors=True)
+            _lay_out(cluster)
+            _start_munge(cluster)
+            prepare(cluster)
+            cluster.start_controller()
+            for name in cluster.nodes:
+                cluster.start_node(name)
+            try:
+                wait_until(lambda: cluster.idle() == set(cluster.nodes))
+            except TimeoutError as error:
+                said = [path.read_text("utf-8", "replace")[-2000:] for path in sorted(folder.glob("*.out"))]
+                raise RuntimeError("the cluster did not come up:\n" + "\n".join(said)) from error
+            yield cluster
+        finally:
+            cluster._end_all()
+            _remove_cgroups(cluster)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lay_out(cluster: SlurmCluster) -> None:
-    folder, host = cluster.folder, socket.gethostname()
+    folder, ground = cluster.folder, cluster.ground
     for name in ("state", "spool", "tmp", "munge"):
         (folder / name).mkdir()
     (folder / "munge").chmod(0o755)
@@ -232,7 +253,7 @@ def _lay_out(cluster: SlurmCluster) -> None:
     freezer = os.access("/sys/fs/cgroup/freezer/tasks", os.W_OK)
     lines = [
         f"ClusterName={cluster.tag}",
-        f"SlurmctldHost={host}(127.0.0.1)",
+        f"SlurmctldHost={socket.gethostname()}({ground.address})",
         f"SlurmctldPort={cluster.ports[0]}",
         "SlurmUser=root",
         "SlurmdUser=root",
@@ -255,16 +276,16 @@ def _lay_out(cluster: SlurmCluster) -> None:
         "PreemptMode=CANCEL",
         "JobCompType=jobcomp/none",
         "ReturnToService=2",
-        f"SlurmdTimeout={SLURMD_TIMEOUT}",
-        "KillWait=5",
+        f"SlurmdTimeout={cluster.timers.silence}",
+        f"KillWait={cluster.timers.kill}",
         "MessageTimeout=5",
         "GresTypes=gpu",
     ]
     for number, name in enumerate(cluster.nodes):
         gres = f" Gres=gpu:{GPUS}" if number < 2 else ""
         lines.append(
-            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={cluster.ports[number + 1]} "
-            f"CPUs={CORES} RealMemory={MEMORY_MB}{gres}"
+            f"NodeName={name} NodeHostname={ground.host_name(name)} NodeAddr={ground.address_of(name)} "
+            f"Port={cluster.ports[number + 1]} CPUs={CORES} RealMemory={MEMORY_MB}{gres}"
         )
     both = f"Nodes={','.join(cluster.nodes)} State=UP"
     lines += [
