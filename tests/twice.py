@@ -7,6 +7,7 @@ then. What fails again fails the whole. What passes alone does not, but is named
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +15,17 @@ from pathlib import Path
 MANY = 10
 """More failures than these are no accident: nothing is run again."""
 
+WORKERS = (os.cpu_count() or 1) + 1
+"""One more than there are cores: clusters and servers keep tests waiting more than they compute."""
+
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
 SOME_TESTS_FAILED = 1  # of pytest's exit codes
 
 
 def main(arguments: list[str]) -> int:
     pytest = [sys.executable, "-m", "pytest"]
-    code = subprocess.run([*pytest, "-n", "auto", "--dist", "loadgroup", "--cache-clear", *arguments]).returncode
+    side_by_side = ["-n", str(WORKERS), "--dist", "loadgroup"]
+    code = subprocess.run([*pytest, *side_by_side, "--cache-clear", *arguments]).returncode
     failed = _failed()
     if code != SOME_TESTS_FAILED or not 0 < len(failed) <= MANY:
         return code
