@@ -32,7 +32,7 @@ KILLED_WITHIN = 10.0
 def rescue(plan: Plan, folder: Path, signals: Signals) -> int:
     if plan.node == 0:
         rescue_nodes(plan, folder, list(range(1, plan.distribution.nodes)), signals)
-    return _take_over(plan, folder, signals)
+    return take_over(plan, folder, signals)
 
 
 def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -> set[int]:
@@ -53,14 +53,15 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
                 say(f"the runner of node {node} is at work, out of reach: it is left to itself")
                 continue
             with lock:
-                if _take_over(Plan.load(place), place, signals) == 0:
+                if take_over(Plan.load(place), place, signals) == 0:
                     done.add(node)
         except FileNotFoundError:  # its runner has delivered everything, and is gone
             done.add(node)
     return done
 
 
-def _take_over(plan: Plan, folder: Path, signals: Signals) -> int:
+def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
+    """End what a dead runner left alive in one folder, and deliver what lies there; returns the runner's exit code."""
     former = state.load(folder)
     if former is not None:
         say(f"taking over from node runner {former.runner.pid}, which is gone")

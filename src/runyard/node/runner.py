@@ -51,8 +51,14 @@ def main(arguments: list[str], signals: Signals) -> int:
         if plan.distribution.gang:
             from runyard.node.gang import part
 
-            return part(plan, folder, signals)
-        return Runner(plan, folder, signals).run()
+            code = part(plan, folder, signals)
+        else:
+            code = Runner(plan, folder, signals).run()
+        if code == 0 and plan.server_file is None:  # on the disk of this node, not on the server's
+            from runyard.node.left_behind import deliver_left_behind
+
+            deliver_left_behind(plan, folder, signals)
+        return code
 
 
 class Runner:
