@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import psutil
 import pytest
+from tests import power
 from tests.frameworks import environment
 
 from runyard.engines.ray import tether
@@ -79,13 +80,7 @@ class Node:
 
     def kill(self) -> None:
         """All of the node is gone, with all that runs on it, as after a power cut."""
-        for process in self.processes():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                below = process.children(recursive=True)
-                process.kill()
-                for one in below:
-                    with contextlib.suppress(psutil.NoSuchProcess):
-                        one.kill()
+        power.cut(self.processes())
 
     @property
     def gone(self) -> bool:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests import power
 from tests.ground import Ground, Loopback
 
 from runyard.sdk.processes import prctl
@@ -330,9 +331,7 @@ def _end_with_parent() -> Callable[[], object] | None:
 
 
 def _end(processes: list[psutil.Process]) -> list[psutil.Process]:
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
+    power.cut(processes)
     return processes
 
 

@@ -58,14 +58,14 @@ def process(started: Started) -> psutil.Process:
 def test_a_runner_is_the_child_of_the_nursery_in_a_session_of_its_own_and_shows_its_folder(yard: Yard) -> None:
     first, second = yard.start("run-1"), yard.start("run-2")
     runners = [process(first), process(second)]
-    assert [os.getsid(runner.pid) for runner in runners] == [runner.pid for runner in runners]
-    assert len({runner.ppid() for runner in runners}) == 1
     for number, runner in enumerate(runners, 1):
         yard.script_of(runner)  # by now it is what it is meant to be
+        assert os.getsid(runner.pid) == runner.pid
         assert runner.cmdline()[-1] == str(yard.home / "runs" / f"run-{number}")
         assert runner.cwd() == runner.cmdline()[-1]
         opened = {os.readlink(f"/proc/{runner.pid}/fd/{stream}") for stream in (1, 2)}
         assert opened == {f"{runner.cwd()}/streams/runner.log"}
+    assert len({runner.ppid() for runner in runners}) == 1
 
 
 def test_how_a_runner_ended_is_told(yard: Yard) -> None:

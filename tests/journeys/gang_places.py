@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import psutil
+from tests import power
 
 from azureml.core import Run, Workspace
 from azureml.core.compute import AmlCompute, ComputeTarget, RayCompute, SlurmCompute
@@ -47,9 +45,7 @@ class ThisMachine(Place):
         return target
 
     def kill_node(self, yard: GangYard, run: Run, node: int) -> None:
-        for process in tree(yard.runner(run, node)):
-            with contextlib.suppress(psutil.NoSuchProcess):  # those below it end with it
-                process.kill()
+        power.cut([yard.runner(run, node)])
 
     def heal(self) -> None:
         """Its nodes are places on this machine: there is always another."""
@@ -88,8 +84,3 @@ class OnSlurm(Place):
 
     def heal(self) -> None:
         self.cluster.settle()
-
-
-def tree(process: psutil.Process) -> Iterator[psutil.Process]:
-    """A process and all below it, itself first: it must not live to tell how the others ended."""
-    yield from [process, *process.children(recursive=True)]

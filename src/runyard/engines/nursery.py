@@ -25,6 +25,10 @@ ROOM = 4096
 """Bytes that the title of a runner may have: `ps` shows the folder of its run."""
 
 
+ENDS_WITHIN = 5.0
+"""Seconds for it to end by itself: one that was stopped, say, must not keep the server from ending."""
+
+
 class NurseryEnded(OSError):
     """The process that starts node runners has ended before it could answer."""
 
@@ -113,7 +117,11 @@ class Nursery:
         if process is not None and process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.close()
-            process.wait()
+            try:
+                process.wait(ENDS_WITHIN)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
     def _open(self) -> subprocess.Popen[bytes]:
         environment = {name: value for name, value in os.environ.items() if name not in runners.KEPT_FROM_RUNS}

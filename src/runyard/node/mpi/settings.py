@@ -52,6 +52,7 @@ def _open_mpi(mpi: Mpi, agent: str) -> dict[str, str]:
             "OMPI_MCA_plm_rsh_agent": agent,
             "OMPI_MCA_plm_rsh_no_tree_spawn": "1",  # only node 0 has an agent
             "OMPI_MCA_routed": "direct",  # by way of another daemon, a message may come before that one is known
+            "OMPI_MCA_oob_tcp_retry_delay": "1",  # ten tries at a daemon that does not listen yet, not all at once
             "OMPI_MCA_orte_leave_session_attached": "1",  # a daemon stays where its node runner has put it
             "OMPI_MCA_ras": _ALLOCATORS,
         }
