@@ -61,8 +61,8 @@ def fill(path: Path, tables: Sequence[Table], day: date, machine: str) -> None:
     blocks = [block.rstrip() + "\n" for block in re.split(r"\n(?=\*\*)", body) if block.startswith("**")]
     shown = {_title(block): block for block in blocks}
     for table in tables:
-        shown[f"**{table.title}**"] = f"{markdown(table)}\n\nMeasured on {day.day} {day:%B %Y}.\n"
-    head = f"On {machine}; medians, with the smallest and the largest in brackets.\n"
+        shown[f"**{table.title}**"] = f"{markdown(table)}\n\nMeasured on {day.day} {day:%B %Y} on {machine}.\n"
+    head = "Medians, with the smallest and the largest in brackets.\n"
     path.write_text("\n".join([f"{before}{begin}", head, *shown.values()]).rstrip() + f"\n{end}{after}", "utf-8")
 
 

@@ -54,9 +54,9 @@ def test_filling_replaces_the_table_of_that_title_and_nothing_else(tmp_path: Pat
     table.fill(readme, [SPEED], DAY, "a machine")
     table.fill(readme, [replace(SPEED, notes=("Another note.",))], DAY, "a machine")
     said = readme.read_text("utf-8")
-    assert said.startswith(f"# Yard\n\n{BEGIN}\nOn a machine;")
+    assert said.startswith(f"# Yard\n\n{BEGIN}\nMedians, ")
     assert "**Size**\n\nold sizes\n\n**Speed**" in said
-    assert said.endswith(f"Another note.\n\nMeasured on 5 November 2026.\n{END}\n\nThe end. ü\n")
+    assert said.endswith(f"Another note.\n\nMeasured on 5 November 2026 on a machine.\n{END}\n\nThe end. ü\n")
     assert said.count("**Speed**") == 1
     assert "old words" not in said
 
