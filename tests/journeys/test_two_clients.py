@@ -1,12 +1,18 @@
-"""Two clients that find no server start one, together."""
+"""Two clients that find no server start one, together; and none takes the server of another home for its own."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from azureml.core import Experiment
+from runyard.sdk.client import healthy
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.journeys.conftest import Yard
 
 CLIENT = """
@@ -36,3 +42,18 @@ def test_clients_that_start_at_the_same_moment_share_one_server(yard: Yard) -> N
     assert said == {str(yard.server.pid)}
     assert len(yard.processes("runyard.server")) == 1
     assert len(list(yard.workspace.experiments["together"].get_runs())) == 4
+
+
+def test_another_server_on_the_port_of_a_dead_one_is_not_taken_for_it(yard: Yard, tmp_path: Path) -> None:
+    workspace, url = yard.workspace, yard.server.url
+    Experiment(workspace, "before")
+    yard.kill_server()
+    command = [sys.executable, "-m", "runyard.server", "--port", url.rpartition(":")[2]]
+    stranger = subprocess.Popen(command, env={**os.environ, "RUNYARD_HOME": str(tmp_path / "another")})
+    try:
+        yard.wait(lambda: healthy(url), "the other server")
+        assert [each.name for each in Experiment.list(workspace)] == ["before"]
+        assert yard.server.url != url
+    finally:
+        stranger.terminate()
+        stranger.wait()

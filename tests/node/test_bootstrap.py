@@ -93,7 +93,7 @@ def test_what_a_killed_runner_left_on_its_node_is_delivered_by_the_next_one_ther
     shared_server: Server, tmp_path: Path, until: Until
 ) -> None:
     disk, flag = tmp_path / "disk", tmp_path / "flag"
-    waits = f"echo begun; while [ ! -e {flag} ]; do sleep 0.05; done; echo at last; mkdir -p outputs; touch outputs/x"
+    waits = f"echo begun; while [ ! -e {flag} ]; do sleep 0.05; done; mkdir -p outputs; touch outputs/x; echo at last"
     first = plan_of(shared_server, Launch(command=waits))
     with started(shared_server, [first], [disk]) as (node,):
         log = disk / "nodes" / "runs" / first.run_id / "streams" / "std_log.txt"

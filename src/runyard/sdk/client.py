@@ -234,13 +234,13 @@ class Client:
                     raise
                 last: ClientProblem = away
             except ClientProblem as refusal:
-                if refusal.code != "not_ready":
+                if refusal.code != "not_ready" and not self._is_strangers(refusal):
                     raise
                 last = refusal
             if time.monotonic() >= deadline:
                 raise last
             address = self.locator.moved()
-            gone = address is None or (address == self.url and isinstance(last, Unreachable))
+            gone = address is None or (address == self.url and last.code != "not_ready")
             if gone and self.locator.revive is not None and not revived:
                 address, revived = self.locator.revive(), True
             if address is not None and address != self.url:
@@ -248,6 +248,17 @@ class Client:
                 continue
             time.sleep(min(pause * random.uniform(0.5, 1.0), max(0.0, deadline - time.monotonic())))
             pause = min(pause * 2, 1.0)
+
+    def _is_strangers(self, refusal: ClientProblem) -> bool:
+        """Whether it was another server that refused: ours is gone, or elsewhere, and that one has its port now."""
+        if refusal.code != "not_authenticated" or self.locator.server_file is None:
+            return False
+        running = homes.read_server(self.locator.server_file.parent)
+        if self.locator.revive is None:
+            return running is not None and running.url != self.url
+        from runyard.sdk.processes import alive
+
+        return running is None or running.url != self.url or not alive(running.pid, running.started)
 
     def _send(
         self,
