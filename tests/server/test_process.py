@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.slurm_cluster import wait_until
 
 from runyard.contracts.home import read_server, server_file
 
@@ -276,6 +277,8 @@ def test_nothing_in_a_home_is_open_to_others_whatever_the_umask(start: Start, ho
     assert [line[:10] for line in log.splitlines()] == ["drwx------"] * 2, "the run's folder, and that of all runs"
     open_to_others = [path.name for path in home.iterdir() if mode(path) & 0o077]
     assert not open_to_others
+    # A runner that has not heard yet that its last report arrived would wait for a server that never comes back.
+    wait_until(lambda: not list((home / "runs").iterdir()))
 
 
 def test_what_a_killed_node_runner_left_is_cleared_away_once_all_was_delivered(start: Start, home: Path) -> None:
