@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runyard.contracts import states as names
@@ -185,6 +185,7 @@ def test_what_has_ended_stays_ended(status: str, kind: str, outcome: str, led: b
     led=st.booleans(),
     attempt=st.builds(Attempt, number=st.integers(1, 3), restarts=st.integers(0, 2), replaceable=st.booleans()),
 )
+@example("Provisioning", [Fact(states.PREEMPT), Fact(states.AWAY)], "failed", False, Attempt())
 def test_every_run_reaches_an_end_or_another_attempt_whatever_was_seen_before(
     status: str, facts: list[Fact], outcome: str, led: bool, attempt: Attempt
 ) -> None:

@@ -97,6 +97,8 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
         return None  # only an end leads out
     if fact.kind in (PREEMPT, TAKEN):
         return _start_again(status, led, fact, attempt)
+    if fact.kind == AWAY and attempt.restart is not None:
+        return None  # in Queued it would be taken for over, before it has told or shown its end
     return _go_on(status, fact)
 
 
