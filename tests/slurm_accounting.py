@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.slurm_cluster import DEADLINE, SlurmCluster, free_ports, started, wait_until
+from tests.slurm_cluster import DEADLINE, SlurmCluster, free_ports, settled, started, wait_until
 
 ACCOUNT = "physics"
 OTHER_USER = "daemon"
@@ -47,10 +47,7 @@ def accounted_cluster() -> Iterator[SlurmCluster]:
 @pytest.fixture
 def accounted(accounted_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
     """The cluster with all nodes idle and nothing in its queue, before the test and after it."""
-    accounted_cluster.settle()
-    yield accounted_cluster
-    accounted_cluster.settle()
-    wait_until(lambda: not accounted_cluster.processes())
+    yield from settled(accounted_cluster)
 
 
 def start_accounting(cluster: SlurmCluster) -> None:

@@ -201,10 +201,14 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
 @pytest.fixture
 def slurm(slurm_cluster: SlurmCluster) -> Iterator[SlurmCluster]:
     """The cluster with all nodes idle and nothing in its queue, before the test and after it."""
-    slurm_cluster.settle()
-    yield slurm_cluster
-    slurm_cluster.settle()
-    wait_until(lambda: not slurm_cluster.processes())
+    yield from settled(slurm_cluster)
+
+
+def settled(cluster: SlurmCluster) -> Iterator[SlurmCluster]:
+    cluster.settle()
+    yield cluster
+    cluster.settle()
+    wait_until(lambda: not cluster.processes())
 
 
 @contextlib.contextmanager

@@ -141,7 +141,7 @@ def test_a_stop_that_came_from_the_cluster_is_explained_by_the_cluster(
     run_id, cluster = yard.submit("hpc"), yard.clusters["hpc"]
     running(yard, cluster, run_id)
     cluster.away = "not now"  # so that the next attempt stays in the queue
-    assert yard.scheduler.report(run_id, STOPPED) == names.FINALIZING
+    assert yard.scheduler.report(run_id, STOPPED).status == names.FINALIZING
     cluster.gone(run_id, "CANCELLED by 0", taken)
     run = yard.reach(run_id, status)
     assert (run.error or {}).get("code") == code

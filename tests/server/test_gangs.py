@@ -56,6 +56,15 @@ def submit(client: Client, command: str, target: str = "local", nodes: int = 1, 
     return client.ok("POST", "/api/runs", asked)
 
 
+def submit_and_preempt(client: Client, flag: Path, **launch: Any) -> Any:
+    """A run that is preempted once its script has touched `flag`."""
+    run = submit(client, AGAIN.format(flag=flag), **launch)
+    until(flag.exists, "the script to start")
+    reach(client, run["id"], "Running")
+    client.as_run(run).ok("POST", f"/api/runs/{run['id']}/preempt")
+    return run
+
+
 def make_target(client: Client, name: str = "gpu-cluster", **fields: Any) -> None:
     client.ok("POST", "/api/workspaces/local/compute", {"name": name, "max_nodes": 2, "idle_seconds": 0, **fields})
 
@@ -161,11 +170,8 @@ def test_a_preempted_run_starts_again_and_every_attempt_is_in_its_history(
     served_on_sqlite: Served, tmp_path: Path
 ) -> None:
     client, flag = served_on_sqlite.client, tmp_path / "flag"
-    run = submit(client, AGAIN.format(flag=flag))
-    until(flag.exists, "the script to start")
+    run = submit_and_preempt(client, flag)
     path = f"/api/runs/{run['id']}"
-    reach(client, run["id"], "Running")
-    client.as_run(run).ok("POST", f"{path}/preempt")
     done = reach(client, run["id"], "Completed")
     assert done["attempt"] == 2
     statuses = [state["status"] for state in done["states"]]
@@ -192,11 +198,8 @@ def test_what_a_former_attempt_delivers_late_is_kept_and_does_not_mix_with_the_n
 ) -> None:
     """A node that was cut off until another attempt was under way."""
     client, flag = served_on_sqlite.client, tmp_path / "flag"
-    run = submit(client, AGAIN.format(flag=flag))
-    until(flag.exists, "the script to start")
-    reach(client, run["id"], "Running")
+    run = submit_and_preempt(client, flag)
     path = f"/api/runs/{run['id']}"
-    client.ok("POST", f"{path}/preempt")
     reach(client, run["id"], "Completed")
     before = {name: client.get(f"{path}/files/{name}").body for name in ("user_logs/std_log.txt", "outputs/seen")}
     late = Courier(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=1)
@@ -247,10 +250,7 @@ def test_a_node_of_a_former_attempt_that_is_back_ends_its_script_and_delivers(
 
 def test_a_run_that_may_not_start_again_fails_when_it_is_preempted(served_on_sqlite: Served, tmp_path: Path) -> None:
     client, flag = served_on_sqlite.client, tmp_path / "flag"
-    run = submit(client, AGAIN.format(flag=flag), restarts=0)
-    until(flag.exists, "the script to start")
-    reach(client, run["id"], "Running")
-    client.ok("POST", f"/api/runs/{run['id']}/preempt")
+    run = submit_and_preempt(client, flag, restarts=0)
     failed = reach(client, run["id"], "Failed")
     assert failed["error"]["code"] == "RestartsExhausted"
 
@@ -275,10 +275,7 @@ def test_a_lost_node_runner_of_low_priority_is_replaced(served_on_sqlite: Served
 def test_a_restart_survives_the_death_of_the_server_at_any_point(start: Start, tmp_path: Path, home: Path) -> None:
     server, flag = start(), tmp_path / "flag"
     client = server.ready()
-    run = submit(client, AGAIN.format(flag=flag))
-    until(flag.exists, "the script to start")
-    reach(client, run["id"], "Running")
-    client.ok("POST", f"/api/runs/{run['id']}/preempt")
+    run = submit_and_preempt(client, flag)
     server.end(signal.SIGKILL)
     client = start().ready()
     done = reach(client, run["id"], "Completed")

@@ -24,7 +24,6 @@ from runyard.engines.base import Handle
 ROOM = 4096
 """Bytes that the title of a runner may have: `ps` shows the folder of its run."""
 
-
 ENDS_WITHIN = 5.0
 """Seconds for it to end by itself: one that was stopped, say, must not keep the server from ending."""
 

@@ -55,8 +55,10 @@ def fetch(order: dict[str, str], node: int, token: str) -> tuple[str, str]:
     """Make a folder with the plan of this node, and one with the code; returns both."""
     base = os.path.join(os.environ.get("RUNYARD_NODE_HOME") or os.path.expanduser("~/.cache/runyard"), "nodes")
     folder = folder_name(os.path.join(base, "runs"), order["run_id"], node)
-    if os.path.isdir(folder):  # of a former attempt, whose node was taken away: what is left in it is delivered later
+    # What a former attempt has left here, whose node was taken away, is delivered later, if its runner had begun.
+    if os.path.exists(os.path.join(folder, "state.json")):
         os.rename(folder, f"{folder}.{time.time_ns()}.left")
+    shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(os.path.join(folder, "streams"), mode=0o700)
     sdk = os.path.join(base, "sdk", order["code"])
     if not os.path.isdir(sdk):

@@ -20,13 +20,19 @@ from runyard.sdk.processes import alive
 def deliver_left_behind(plan: Plan, folder: Path, signals: Signals) -> None:
     """Deliver for dead runners whose folders lie beside the one of this plan's runner."""
     for place in sorted(folder.parent.iterdir()):
-        left = _left(place, plan.server_url) if place != folder else None
-        lock = take_lock(place) if left is not None else None
-        if left is None or lock is None:
+        left = _left(place, plan.server_url)
+        if place == folder or left is None:
+            continue
+        try:
+            lock = take_lock(place)
+        except FileNotFoundError:
+            continue  # another runner of this node was faster, and is done
+        if lock is None:
             continue
         with lock:
-            say(f"delivering what a runner of {left.run_id} left in {place}")
-            take_over(left, place, signals)
+            if (place / "plan.json").is_file():
+                say(f"delivering what a runner of {left.run_id} left in {place}")
+                take_over(left, place, signals)
 
 
 def _left(place: Path, server_url: str) -> Plan | None:

@@ -93,16 +93,16 @@ class Scheduler:
         """Something was heard from a run's reporter."""
         self._silence.heard(run_id)
 
-    def report(self, run_id: str, fact: Fact) -> str:
-        """Apply what a run's reporter saw; returns the state after it."""
+    def report(self, run_id: str, fact: Fact) -> Run:
+        """Apply what a run's reporter saw; returns the run after it."""
         if fact.kind != states.ENDED:
             run = self._ledger.apply(run_id, fact)
             if not (run.ended or run.between_attempts):
                 self._silence.expect(run_id)
-            return run.status
+            return run
         line = self._lines.of_run(run_id)
         kept = self._runners.keep_back(line, run_id, fact) if line is not None else None
-        return (kept or self._ledger.end(run_id, fact)).status
+        return kept or self._ledger.end(run_id, fact)
 
     def cancel(self, run_id: str) -> Run:
         """Ask a run and its descendants to stop."""

@@ -106,7 +106,8 @@ def _open(settings: Settings) -> Store:
 async def _keep_house(settings: Settings, store: Store, engines: Engines) -> None:
     """What need not be done before the first request: lay out the SDK for runs, and remove leftovers now and then."""
     try:
-        engines.get_ready(await run_in_threadpool(sdk_folder, settings.home))
+        sdk = await run_in_threadpool(sdk_folder, settings.home)
+        await run_in_threadpool(engines.get_ready, sdk)
     except OSError as error:  # the first run tries again, and tells its user
         log.warning("the SDK could not be laid out for runs: %s", error)
     while True:

@@ -17,7 +17,7 @@ from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_a
 from runyard.server.labels import pairs
 from runyard.server.run_request import RunRequest
 from runyard.server.yard import Here, Yard
-from runyard.store import attempts, deletion, files, runs, snapshots
+from runyard.store import deletion, files, runs, snapshots
 from runyard.store.run_filter import RunFilter
 from runyard.store.runs import SCRIPT
 
@@ -152,10 +152,9 @@ def report(run_id: ReachableRun, body: FactReport, yard: Here) -> Response:
         at=_not_in_future(body.at),
         attempt=body.attempt,
     )
-    told = {"status": yard.scheduler.report(run_id, fact)}
-    with yard.store.database.read() as connection:
-        over = attempts.is_over(connection, run_id, body.attempt)
-    return answer({**told, "over": True} if over else told)
+    run = yard.scheduler.report(run_id, fact)
+    over = body.attempt is not None and body.attempt < run.attempt
+    return answer({"status": run.status, "over": True} if over else {"status": run.status})
 
 
 @router.post("/{run_id}/cancel", summary="Ask a run to stop")

@@ -61,19 +61,15 @@ def former_names(found: Iterable[str], attempt: int, folders: Iterable[str]) -> 
     return moved
 
 
-def is_over(connection: Connection, run_id: str, attempt: int | None) -> bool:
-    """Whether another attempt has followed this one. None: it was not said which."""
-    if attempt is None:
-        return False
-    serial = runs.serial_of(connection, run_id)
-    current = connection.scalar(select(launches.c.attempt).where(launches.c.run == serial))
-    return current is not None and attempt < current
-
-
 def place_of(connection: Connection, run_id: str, name: str, attempt: int | None) -> str:
     """What a file that an attempt has written is called: `name`, unless another attempt is under way by now. What a
-    node sends that was cut off until then must not get into the files of that one, and is kept beside them."""
-    if attempt is None or not is_over(connection, run_id, attempt):
+    node sends that was cut off until then must not get into the files of that one, and is kept beside them. None: it
+    was not said which attempt has written it."""
+    serial = runs.serial_of(connection, run_id)
+    if attempt is None:
+        return name
+    current = connection.scalar(select(launches.c.attempt).where(launches.c.run == serial))
+    if current is None or attempt >= current:
         return name
     logs = former_names([name], attempt, _log_folders(connection, run_id))
     return logs.get(name, f"attempt_{attempt}/{name}")
