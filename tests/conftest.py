@@ -23,6 +23,12 @@ from runyard.sdk.server_process import stop_server
 pytest_plugins = ["tests.ray_cluster", "tests.slurm_cluster", "tests.slurm_accounting"]
 
 
+def pytest_configure() -> None:
+    """Ctrl-C works in tests and in what they start, also where the shell had it ignored (`nohup make test &`)."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh RUNYARD_HOME. A server that the test leaves behind there is stopped."""

@@ -1,0 +1,70 @@
+"""The suite itself ends, however it was started: what hangs is a failure with a name, and Ctrl-C is never ignored."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+WAITS_FOR_AN_INTERRUPT = """
+    import signal, subprocess, sys, threading
+    import pytest
+
+    def test_here():
+        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            threading.Event().wait(30)
+
+    def test_in_a_process():
+        code = "import time; print(flush=True); time.sleep(30)"
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in process.communicate()[1]
+"""
+
+HANGS = """
+    import threading
+
+    def test_that_hangs():
+        threading.Thread(target=threading.Event().wait, name="the-other-thread", daemon=True).start()
+        threading.Event().wait()
+"""
+
+
+def test_an_interrupt_arrives_though_the_suite_was_started_with_it_ignored(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = run_tests(tmp_path, WAITS_FOR_AN_INTERRUPT, "-n", "1")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "2 passed" in done.stdout, done.stdout
+
+
+def test_a_test_that_hangs_is_named_with_what_its_threads_do(tmp_path: Path) -> None:
+    done = run_tests(tmp_path, HANGS, "--timeout=1")
+    assert done.returncode == 1
+    assert "test_that_hangs" in done.stdout
+    assert "Timeout" in done.stdout
+    assert "the-other-thread" in done.stdout + done.stderr
+
+
+def test_every_test_has_a_time_limit(pytestconfig: pytest.Config) -> None:
+    assert float(pytestconfig.getini("timeout")) > 0
+
+
+def run_tests(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run these tests with the suite's own settings, in a pytest of their own."""
+    file = folder / "test_it.py"
+    file.write_text(textwrap.dedent(source))
+    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *settings, "--confcutdir", str(ROOT), *options]
+    return subprocess.run(
+        [*command, "-p", "tests.conftest", str(file)], capture_output=True, text=True, cwd=ROOT, timeout=120
+    )
