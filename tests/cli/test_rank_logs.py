@@ -85,3 +85,43 @@ def test_a_run_of_one_process_has_rank_0_only(shell: Shell) -> None:
 @pytest.mark.parametrize("words", [["--rank", "-1"], ["--rank", "first"], ["--rank", "1", "--file", "logs/a.txt"]])
 def test_wrong_calls(words: list[str]) -> None:
     assert CliRunner().invoke(app, ["logs", "@last", *words]).exit_code == errors.USAGE
+
+
+LOGS_METRICS = """
+import os
+from azureml.core import Run
+rank = int(os.environ["RANK"])
+for step in range(3):
+    Run.get_context().log("loss", rank * 10 + step, step=step)
+print("rank", rank, "is done")
+"""
+
+
+def test_what_ranks_log_under_one_name_can_be_told_apart(shell: Shell) -> None:
+    followed = shell.call("submit", shell.script(LOGS_METRICS), "--procs", "2", "-f", "--rank", "all")
+    assert {"[0] rank 0 is done", "[1] rank 1 is done"} <= set(followed.stdout.splitlines())
+    run_id = shell.json("show", "@last")["id"]
+
+    together = shell.call("metrics", run_id)
+    assert together.stdout.splitlines()[1].split() == ["loss", "values", "6", *together.stdout.split()[-3:]]
+    assert f"runyard metrics {run_id} --rank all" in together.stderr
+    apart = [line.split() for line in shell.call("metrics", run_id, "--rank", "all").stdout.splitlines()]
+    assert sorted(apart[1:]) == [
+        ["loss", "0", "values", "3", "2", "0", "2"],
+        ["loss", "1", "values", "3", "12", "10", "12"],
+    ]
+    points = shell.call("metrics", run_id, "loss", "--rank", "1").stdout.splitlines()[1:]
+    assert [line.split()[-1] for line in points] == ["10", "11", "12"]
+    assert "Rank 0" in shell.call("metrics", run_id, "loss", "--rank", "all").stdout
+    (loss,) = shell.json("metrics", run_id, "loss", "--rank", "0")
+    assert (loss["values"], loss["ranks"]) == ([0, 1, 2], [0])
+    error = shell.refusal("metrics", run_id, "--rank", "7", expect=errors.NOT_FOUND)
+    assert error["code"] == "rank_not_found"
+    assert "0-1" in error["title"]
+
+
+def test_a_rank_to_follow_is_checked_before_the_run_is_submitted() -> None:
+    done = CliRunner().invoke(app, ["submit", "train.py", "--procs", "2", "-f", "--rank", "2"])
+    assert done.exit_code == errors.USAGE
+    assert "0 to 1" in done.output
+    assert CliRunner().invoke(app, ["submit", "train.py", "--rank", "0"]).exit_code == errors.USAGE

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from runyard.contracts.distribution import MPI, PLAIN, PYTORCH, TENSORFLOW, Distribution
+from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Launch, Plan
 from runyard.node import interfaces
 from runyard.node.frameworks import node_variables, rank_variables
@@ -44,6 +45,15 @@ def test_one_process_for_each_node_knows_its_node_and_has_no_rank(kind: str) -> 
     assert (second["WORLD_SIZE"], second["AZUREML_NODE_COUNT"]) == ("2", "2")
     assert second["AZ_BATCH_MASTER_NODE"] == "n0:29000"
     assert not {"RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TF_CONFIG", "OMP_NUM_THREADS"} & set(second)
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [Distribution(PLAIN, 2, 0), Distribution(PYTORCH, 2, 4, "gloo"), Distribution(TENSORFLOW, 2, workers=2)],
+)
+def test_metrics_know_the_rank_whatever_the_framework(distribution: Distribution) -> None:
+    ranks = [str(rank.rank) for rank in distribution.ranks()]
+    assert [each[RANK_VARIABLE] for each in told(make_plan(distribution))] == ranks
 
 
 @pytest.mark.parametrize("kind", [PLAIN, PYTORCH])

@@ -14,6 +14,7 @@ import pytest
 from tests.frameworks import environment
 
 from runyard.contracts.distribution import MPI
+from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Launch, Plan
 from runyard.node import mpi, processes
 from runyard.node.meeting import Meeting
@@ -173,7 +174,11 @@ def test_ranks_of_two_nodes_work_together_without_ssh(gang: Callable[..., Gang],
         assert (seen["OMPI_COMM_WORLD_RANK"], seen["OMPI_COMM_WORLD_SIZE"]) == (str(rank), "4")
         assert (seen["OMPI_COMM_WORLD_LOCAL_RANK"], seen["OMPI_COMM_WORLD_LOCAL_SIZE"]) == (str(rank % 2), "2")
         assert (seen["AZ_BATCHAI_TASK_INDEX"], seen["AZUREML_CR_NODE_RANK"]) == (str(rank), str(node))
-        assert {name for name in seen if name.startswith(("RUNYARD_", "SLURM"))} == {processes.COOKIE}
+        assert {name for name in seen if name.startswith(("RUNYARD_", "SLURM"))} == {
+            processes.COOKIE,
+            RANK_VARIABLE,
+        }
+        assert seen[RANK_VARIABLE] == str(rank)
 
 
 @pytest.mark.parametrize("framework", EACH)

@@ -222,3 +222,28 @@ def test_a_descriptor_that_was_closed_from_outside_is_opened_anew(journal: Journ
 def test_user_code_that_closes_low_descriptors_does_not_hit_the_journal(journal: Journal) -> None:
     journal.value("a", 1)
     assert journal._descriptor >= 100
+
+
+@pytest.mark.parametrize(
+    ("variables", "rank"),
+    [
+        ({}, None),
+        ({"RUNYARD_PROCESS_RANK": "2"}, 2),
+        ({"RUNYARD_PROCESS_RANK": "2", "RANK": "7"}, 7),  # torchrun, started by the run's own command
+        ({"RANK": "x"}, None),
+        ({"RANK": "٣"}, None),
+        ({"RANK": "9" * 100_000}, None),
+    ],
+)
+def test_a_journal_is_named_by_the_rank_of_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], rank: int | None
+) -> None:
+    for name in ("RANK", contract.RANK_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    journal = Journal(tmp_path, "run")
+    journal.value("loss", 1.0)
+    journal.close()
+    _, writer = contract.parse_file_name(journal.files[0].name)
+    assert contract.rank_of(writer) == rank

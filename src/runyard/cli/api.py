@@ -38,6 +38,7 @@ class _Points(TypedDict, total=False):
     times: list[float]
     buckets: list[dict[str, Any]]
     columns: dict[str, list[Any]]
+    ranks: list[int]
 
 
 class MetricDocument(_Points):
@@ -173,8 +174,11 @@ class Api:
         if left:
             raise ConnectionError(f"The server at {self.client.url} went away in the middle of {name!r}.")
 
-    def metrics(self, run_id: str, name: str | None = None, buckets: int | None = None) -> list[MetricDocument]:
-        answer = self.client.get(f"/api/runs/{quote(run_id)}/metrics", {"name": name, "buckets": buckets})
+    def metrics(
+        self, run_id: str, name: str | None = None, buckets: int | None = None, by_rank: bool = False
+    ) -> list[MetricDocument]:
+        asked = {"name": name, "buckets": buckets, "by_rank": by_rank or None}
+        answer = self.client.get(f"/api/runs/{quote(run_id)}/metrics", asked)
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 

@@ -71,6 +71,11 @@ class Spread:
     backend: str | None = None
     parameter_servers: int | None = None
 
+    @property
+    def processes(self) -> int:
+        """How many there are on all nodes together."""
+        return self.nodes * (self.procs or 1) + (self.parameter_servers or 0)
+
     def check(self) -> None:
         """Refuse what does not go together."""
         framework = self.framework or PLAIN

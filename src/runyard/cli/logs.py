@@ -43,15 +43,28 @@ def logs(
     server = api.connect()
     found = server.run(server.find(run)["id"])
     names = rank_logs.of(found)
-    if rank == rank_logs.ALL and len(names) > 1:
-        rank_logs.show(server, found, names, follow, as_json)
-        return
-    if rank is not None:
-        file = rank_logs.one(found, names, 0 if rank == rank_logs.ALL else int(rank))
-    if follow:
+    if follow and file is not None:
         follow_run(server, found["id"], file, as_json)
+    elif follow:
+        follow_rank(server, found, rank, as_json)
+    elif rank == rank_logs.ALL and len(names) > 1:
+        rank_logs.show(server, found, names, as_json)
     else:
-        _print(server, found, file, as_json)
+        _print(server, found, file or _log_of_rank(found, names, rank), as_json)
+
+
+def follow_rank(server: Api, run: RunDocument, rank: str | None, as_json: bool) -> RunDocument:
+    """Print what one rank writes, or all of them, and return the run when it has ended."""
+    names = rank_logs.of(run)
+    if rank == rank_logs.ALL and len(names) > 1:
+        return rank_logs.follow(server, run, names, as_json)
+    return follow_run(server, run["id"], _log_of_rank(run, names, rank), as_json)
+
+
+def _log_of_rank(run: RunDocument, names: list[str], rank: str | None) -> str | None:
+    if rank is None:
+        return None
+    return rank_logs.one(run, names, 0 if rank == rank_logs.ALL else int(rank))
 
 
 def _print(server: Api, run: RunDocument, file: str | None, as_json: bool) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runyard.cli import errors, screen, words
+from runyard.cli import errors, rank_logs, screen, words
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.contracts import journal
 
@@ -25,6 +26,16 @@ def metrics(
             "--buckets", min=1, help="At most so many lines a series, each with its smallest and largest value."
         ),
     ] = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(
+            "--rank",
+            metavar="N|all",
+            help="What one rank of a distributed run logged, or each of them apart. Default: all of it as one series.",
+            callback=rank_logs.checked,
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the metrics of a run."""
@@ -32,7 +43,9 @@ def metrics(
 
     server = api.connect()
     found_run = server.find(run)
-    found = server.metrics(found_run["id"], name, buckets if name or as_json else buckets or 1)
+    found = server.metrics(found_run["id"], name, buckets if name or as_json else buckets or 1, rank is not None)
+    if rank is not None and rank != rank_logs.ALL:
+        found = _of_rank(found_run["id"], found, int(rank))
     if name and not found:
         raise errors.CommandError(
             f"Run {found_run['id']} has no metric {name!r}.",
@@ -46,21 +59,51 @@ def metrics(
         print("No metrics.")
     elif name:
         for metric in found:
+            if rank == rank_logs.ALL and len(found) > 1:
+                print(screen.heading(f"Rank {_ranks(metric)}" if metric.get("ranks") else "Without a rank"))
             _one(metric)
     else:
-        _all(found)
+        _all(found, apart=rank == rank_logs.ALL)
+    if rank is None and not as_json:
+        _tell_of_ranks(found_run["id"], found)
 
 
-def _all(found: Sequence[MetricDocument]) -> None:
+def _of_rank(run_id: str, found: Sequence[MetricDocument], rank: int) -> list[MetricDocument]:
+    mine = [metric for metric in found if metric.get("ranks") == [rank]]
+    if found and not mine:
+        others = sorted({each for metric in found for each in metric.get("ranks", [])})
+        has = f"Ranks that did: {words.ranges(others)}." if others else "What was logged has no rank."
+        raise errors.CommandError(
+            f"Rank {rank} of run {run_id} has logged nothing of this. {has}",
+            f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows what each rank logged.",
+            errors.NOT_FOUND,
+            "rank_not_found",
+        )
+    return mine
+
+
+def _tell_of_ranks(run_id: str, found: Sequence[MetricDocument]) -> None:
+    """Say that one series holds what several ranks logged: its points are no curve of one of them."""
+    most = max((len(metric.get("ranks", [])) for metric in found), default=0)
+    if most > 1:
+        way = f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows them apart."
+        print(f"{most} ranks logged into one series. {way}", file=sys.stderr, flush=True)
+
+
+def _ranks(metric: MetricDocument) -> str:
+    return words.ranges(metric.get("ranks", []))
+
+
+def _all(found: Sequence[MetricDocument], apart: bool) -> None:
     from runyard.cli import summary
 
     rows = []
     for metric in found:
         smallest, largest = _extremes(metric)
-        rows.append(
-            (metric["name"], metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
-        )
-    screen.table(("METRIC", "KIND", "COUNT", "LAST", "MIN", "MAX"), rows)
+        rank = [_ranks(metric)] if apart else []
+        told = (metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
+        rows.append((metric["name"], *rank, *told))
+    screen.table(("METRIC", *(["RANK"] if apart else []), "KIND", "COUNT", "LAST", "MIN", "MAX"), rows)
 
 
 def _extremes(metric: MetricDocument) -> tuple[str, str]:

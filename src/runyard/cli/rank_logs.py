@@ -68,13 +68,16 @@ def tell_of_others(run: RunDocument) -> None:
         )
 
 
-def show(server: Api, run: RunDocument, names: list[str], follow: bool, as_json: bool) -> None:
-    """Print the logs of all ranks: one after the other, or as they come."""
+def follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> RunDocument:
+    """Print the logs of all ranks as they come, and return the run when it has ended."""
+    with interruptible(run["id"]):
+        return _follow(server, run, names, as_json)
+
+
+def show(server: Api, run: RunDocument, names: list[str], as_json: bool) -> None:
+    """Print the logs of all ranks, one after the other."""
     there = [name for name in names if name in run.get("logs", [])]
-    if follow:
-        with interruptible(run["id"]):
-            _follow(server, run, names, as_json)
-    elif as_json:
+    if as_json:
         screen.document(
             {"run": run["id"], "ranks": [_document(server, run, names.index(name), name) for name in there]}
         )
@@ -95,7 +98,7 @@ def _prefixed(names: list[str], name: str) -> Prefixed:
     return Prefixed(names.index(name), len(str(len(names) - 1)))
 
 
-def _follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> None:
+def _follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> RunDocument:
     run_id, attempts = run["id"], Attempts(server, run)
     tails: dict[str, Tail] = {}
     lines: list[Prefixed] = []
@@ -123,7 +126,9 @@ def _follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> N
                     each.begin_anew(over)
         elif kind == "file" and value["name"] in known and value["size"] != tail(value["name"]).offset:
             tail(value["name"]).advance()
-    for name in sorted(known.intersection(server.run(run_id).get("logs", [])), key=names.index):
+    ended = server.run(run_id)
+    for name in sorted(known.intersection(ended.get("logs", [])), key=names.index):
         tail(name).advance()
     for line in lines:
         line.end()
+    return ended

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runyard.cli import errors, screen, words
+from runyard.cli import errors, rank_logs, screen, words
 from runyard.cli.distribution_choice import (
     BackendOption,
     FrameworkOption,
@@ -99,6 +99,16 @@ def submit(
         int | None, typer.Option("--max-seconds", min=1, help="Stop the run when it takes longer.", show_default=False)
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Show its log until it ends.")] = False,
+    rank: Annotated[
+        str | None,
+        typer.Option(
+            "--rank",
+            metavar="N|all",
+            help="With --follow: the log of this process of a distributed run, or of all. Default: 0.",
+            callback=rank_logs.checked,
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Submit a training script: runyard submit train.py -- --lr 0.1"""
@@ -108,6 +118,10 @@ def submit(
     choice.check(python=python)
     spread = Spread(nodes, procs, framework, backend, parameter_servers)
     spread.check()
+    if rank is not None and not follow:
+        raise typer.BadParameter("it says whose log to follow: give --follow too.", param_hint="--rank")
+    if rank is not None and rank != rank_logs.ALL and int(rank) >= spread.processes:
+        raise typer.BadParameter(f"the ranks of this run are 0 to {spread.processes - 1}.", param_hint="--rank")
     variables, tags = pairs(env_var or [], "--env-var"), pairs(tag or [], "--tag")
     folder, inside = _source_and_script(script, source)
 
@@ -144,7 +158,7 @@ def submit(
         screen.event({"event": "submitted", "run": without_definition(submitted)})
     else:
         _announce(submitted, next_commands=False)
-    ended = logs.follow_run(server, run.id, None, as_json)
+    ended = logs.follow_rank(server, submitted, rank, as_json)
     _conclude(server, ended, as_json)
 
 

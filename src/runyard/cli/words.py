@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timezone
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -94,6 +95,21 @@ def count(amount: int, noun: str) -> str:
     ('1 run', '12,000 runs')
     """
     return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers in ascending order, short.
+
+    >>> ranges([0, 1, 2, 5, 7, 8])
+    '0-2, 5, 7-8'
+    """
+    spans: list[list[int]] = []
+    for each in numbers:
+        if spans and each == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], each]
+        else:
+            spans.append([each])
+    return ", ".join("-".join(map(str, span)) for span in spans)
 
 
 def program() -> str:

@@ -21,16 +21,24 @@ A telemetry folder holds
     journal/<run id>@<writer>.jsonl      one file per process and run
     journal/<run id>@<writer>.ack        how many of its bytes the server has confirmed (decimal text)
     spool/<name>                         bytes on their way to the run's history
+
+A process that has a rank says so in its writer's name (`rank3-...`), so that a point costs nothing more for it.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
+
+RANK_VARIABLE = "RUNYARD_PROCESS_RANK"
+"""Tells each process of a distributed run its rank, whatever its framework."""
+
+_RANK = re.compile(r"rank([0-9]{1,9})-", re.ASCII)
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -65,6 +73,20 @@ def line(*items: Any) -> bytes:
 
 def file_name(run_id: str, writer: str) -> str:
     return f"{run_id}@{writer}.jsonl"
+
+
+def writer_name(rank: int | None, process: str) -> str:
+    """
+    >>> writer_name(3, "1234-5f6a"), writer_name(None, "1234-5f6a")
+    ('rank3-1234-5f6a', '1234-5f6a')
+    """
+    return process if rank is None else f"rank{rank}-{process}"
+
+
+def rank_of(writer: str) -> int | None:
+    """The rank of the process that has written a journal; None when it had none."""
+    found = _RANK.match(writer)
+    return int(found[1]) if found is not None else None
 
 
 def parse_file_name(name: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import os
 from typing import Mapping
 
 from runyard.contracts.distribution import MPI, PARAMETER_SERVER, TENSORFLOW, Distribution, Rank
+from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Plan
 from runyard.node import gpus, interfaces
 from runyard.node.meeting import Meeting, ports_wanted
@@ -60,6 +61,7 @@ def _of_node(plan: Plan, node: int, meeting: Meeting, variables: Mapping[str, st
 
 def _of_rank(distribution: Distribution, rank: Rank) -> dict[str, str]:
     told = {"AZ_BATCHAI_TASK_TYPE": rank.role, "AZ_BATCHAI_TASK_INDEX": str(rank.index)}
+    told[RANK_VARIABLE] = str(rank.rank)
     if distribution.kind != TENSORFLOW and not distribution.per_node:
         told["RANK"] = str(rank.rank)
         told["LOCAL_RANK"] = str(rank.local_rank)

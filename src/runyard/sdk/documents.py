@@ -130,3 +130,4 @@ class Metric(TypedDict, total=False):
     steps: list[int | None] | None
     times: list[float]
     columns: dict[str, list[Any]]
+    ranks: list[int]

@@ -188,7 +188,8 @@ class Journal:
 
     def _open_file(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / contract.file_name(self.run_id, f"{os.getpid()}-{os.urandom(4).hex()}")
+        writer = contract.writer_name(own_rank(), f"{os.getpid()}-{os.urandom(4).hex()}")
+        path = self.folder / contract.file_name(self.run_id, writer)
         low = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
             self._descriptor = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR)
@@ -204,6 +205,15 @@ class Journal:
         self._left, self.files = b"", []
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def own_rank() -> int | None:
+    """The rank of this process, as the launcher nearest to it says: torchrun in a run's command, or the node runner."""
+    for name in ("RANK", contract.RANK_VARIABLE):
+        told = os.environ.get(name, "")
+        if told.isascii() and told.isdigit() and len(told) < 10:
+            return int(told)
+    return None
 
 
 def metric_name(name: object) -> str:

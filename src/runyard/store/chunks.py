@@ -103,6 +103,15 @@ def values_of(chunk: Chunk) -> list[Any]:
     return [pack_value(number) for number in numbers]
 
 
+def rows_of(chunk: Chunk) -> list[dict[str, Any]]:
+    """The rows of a table, each as {column: value}."""
+    return [
+        dict(zip(piece, row, strict=True))
+        for piece in exact.loads(chunk.values)
+        for row in zip(*piece.values(), strict=True)
+    ]
+
+
 def numbers_of(chunk: Chunk) -> Sequence[float]:
     """The values of a numeric chunk as plain numbers."""
     if chunk.encoding == FLOATS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from runyard.contracts import journal
 from runyard.store import batches, labels, runs, series
 from runyard.store.batches import Batch
 from runyard.store.errors import Conflict, Refused
@@ -43,13 +44,13 @@ def accept(connection: Connection, run_id: str, writer: str, offset: int, data: 
             "The batch does not begin and end where a line of the journal does.",
             "Send whole lines, each with its line feed.",
         )
-    _apply(connection, run, batches.parse(lines, offset + known))
+    _apply(connection, run, batches.parse(lines, offset + known), journal.rank_of(writer))
     _confirm(connection, run, writer, offset + len(data), is_new=confirmed is None)
     return offset + len(data)
 
 
-def _apply(connection: Connection, run: int, batch: Batch) -> None:
-    series.add(connection, run, batch)
+def _apply(connection: Connection, run: int, batch: Batch, rank: int | None) -> None:
+    series.add(connection, run, batch, rank)
     labels.remove(connection, run, labels.TAG, batch.untagged)
     labels.put(connection, run, labels.TAG, batch.tags)
     if batch.properties:

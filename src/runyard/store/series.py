@@ -13,8 +13,12 @@ from runyard.store import chunks, exact, runs, tables
 from runyard.store.batches import FILE, TABLE, Batch, SeriesName
 from runyard.store.buckets import buckets as downsampled
 from runyard.store.chunks import Chunk
+from runyard.store.merging import merged
 from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint
+
+FEW = 100
+"""So many series are asked for by name; of more, all of the run are looked at."""
 
 Metric = dict[str, Any]
 """One metric in the form of docs/protocol.md (M)."""
@@ -38,12 +42,15 @@ _LENGTHEN = update(tables.chunks).where(
 _COUNT = update(tables.series).where(tables.series.c.serial == bindparam("at"))
 
 
-def add(connection: Connection, run: int, batch: Batch) -> None:
-    """Add the metrics of a batch: one chunk per series, or points at the end of a chunk that is small."""
+def add(connection: Connection, run: int, batch: Batch, rank: int | None = None) -> None:
+    """Add the metrics of a batch: one chunk per series, or points at the end of a chunk that is small.
+
+    Each rank of a distributed run has series of its own.
+    """
     _describe(connection, run, batch.descriptions)
     if not batch.series:
         return
-    rows = _ensure(connection, run, list(batch.series))
+    rows = _ensure(connection, run, list(batch.series), rank)
     tails = _small_tails(connection, [row.serial for row in rows.values() if row.chunks])
     fresh, longer, counts = [], [], []
     for name, chunk in batch.series.items():
@@ -63,10 +70,17 @@ def add(connection: Connection, run: int, batch: Batch) -> None:
     connection.execute(_COUNT, counts)
 
 
-def read(connection: Connection, run_id: str, name: str | None = None, buckets: int | None = None) -> list[Metric]:
+def read(
+    connection: Connection,
+    run_id: str,
+    name: str | None = None,
+    buckets: int | None = None,
+    by_rank: bool = False,
+) -> list[Metric]:
     """The metrics of a run in the order in which they first came, or those of one name.
 
-    With `buckets`, a numeric series of more points than that comes as so many buckets.
+    With `buckets`, a numeric series of more points than that comes as so many buckets. What several ranks have logged
+    under one name is one metric, in the order of time; with `by_rank`, one for each of them.
     """
     run = runs.serial_of(connection, run_id)
     query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
@@ -74,21 +88,44 @@ def read(connection: Connection, run_id: str, name: str | None = None, buckets: 
         query = query.where(tables.series.c.name == clean(name))
     rows = connection.execute(query).all()
     described = _descriptions(connection, run)
-    found = []
+    together = _together(rows, by_rank)
+    waiting = {group[0].serial: len(group) for group in together.values()}
+    held: dict[int, list[list[Chunk]]] = {serial: [] for serial in waiting}
+    found: dict[int, Metric] = {}
     for row, pieces in _with_chunks(connection, run, rows):
-        head = {"name": row.name, "kind": row.kind, "description": described.get(row.name), "count": row.points}
-        found.append({**head, **_content(row, pieces, buckets)})
+        group = together[_metric_of(row, by_rank)]
+        first = group[0].serial
+        held[first].append(pieces)
+        waiting[first] -= 1
+        if not waiting[first]:
+            points = sum(each.points for each in group)
+            head = {"name": row.name, "kind": row.kind, "description": described.get(row.name), "count": points}
+            if any(each.rank is not None for each in group):
+                head["ranks"] = sorted({each.rank for each in group if each.rank is not None})
+            found[first] = {**head, **_content(row, merged(held.pop(first)), points, buckets)}
+    return [found[serial] for serial in sorted(found)]
+
+
+def _together(rows: Sequence[Row[Any]], by_rank: bool) -> dict[tuple[Any, ...], list[Row[Any]]]:
+    """The series that are shown as one metric, each list in the order in which they first came."""
+    found: dict[tuple[Any, ...], list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(_metric_of(row, by_rank), []).append(row)
     return found
 
 
-def _content(row: Row[Any], pieces: list[Chunk], buckets: int | None) -> Metric:
+def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
+    return (row.kind, row.type, row.name, row.rank if by_rank else None)
+
+
+def _content(row: Row[Any], pieces: list[Chunk], points: int, buckets: int | None) -> Metric:
     if row.kind == TABLE:
         return {"columns": _columns(pieces)}
     if row.kind == FILE:
         return {"type": row.type, "values": [value for chunk in pieces for value in chunks.values_of(chunk)]}
     numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
-    if buckets is not None and row.points > buckets and numeric:
-        return {"buckets": downsampled(pieces, row.points, buckets)}
+    if buckets is not None and points > buckets and numeric:
+        return {"buckets": downsampled(pieces, points, buckets)}
     steps: list[int | None] | None = None
     if any(chunk.steps is not None for chunk in pieces):
         steps = [step for chunk in pieces for step in chunks.steps_of(chunk)]
@@ -118,8 +155,8 @@ def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
 def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> Iterator[tuple[Row[Any], list[Chunk]]]:
     """Each series with its chunks, one series in memory at a time."""
     query = select(tables.chunks).join(tables.series).where(tables.series.c.run == run)
-    if len(rows) == 1:
-        query = query.where(tables.chunks.c.series == rows[0].serial)
+    if len(rows) <= FEW:
+        query = query.where(tables.chunks.c.series.in_([row.serial for row in rows]))
     query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
     by_serial = {row.serial: row for row in rows}
     for serial, found in groupby(connection.execute(query), key=lambda row: row.series):
@@ -127,9 +164,9 @@ def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> 
             yield by_serial[serial], [_chunk(row) for row in found]
 
 
-def _ensure(connection: Connection, run: int, wanted: list[SeriesName]) -> dict[SeriesName, Row[Any]]:
+def _ensure(connection: Connection, run: int, wanted: list[SeriesName], rank: int | None) -> dict[SeriesName, Row[Any]]:
     """The rows of the series, in this order; made where they are not there."""
-    identities = {_identity(name): name for name in wanted}
+    identities = {_identity(name, rank): name for name in wanted}
     query = _BY_IDENTITY if len(wanted) <= 500 else _OF_RUN
 
     def there() -> dict[SeriesName, Row[Any]]:
@@ -138,7 +175,7 @@ def _ensure(connection: Connection, run: int, wanted: list[SeriesName]) -> dict[
 
     found = there()
     fresh = [
-        {"run": run, "identity": identity, **asdict(name), "points": 0, "chunks": 0}
+        {"run": run, "identity": identity, **asdict(name), "rank": rank, "points": 0, "chunks": 0}
         for identity, name in identities.items()
         if name not in found
     ]
@@ -177,8 +214,9 @@ def _descriptions(connection: Connection, run: int) -> dict[str, str]:
     return {row.name: row.text for row in connection.execute(query)}
 
 
-def _identity(name: SeriesName) -> bytes:
-    return fingerprint(name.kind, name.type, name.name)
+def _identity(name: SeriesName, rank: int | None) -> bytes:
+    place = () if rank is None else (str(rank),)
+    return fingerprint(name.kind, name.type, name.name, *place)
 
 
 def _values(series: int, ordinal: int, chunk: Chunk) -> dict[str, Any]:

@@ -277,6 +277,7 @@ series = Table(
     Column("name", Words, nullable=False),
     Column("kind", Words, nullable=False),
     Column("type", Words, nullable=False),
+    Column("rank", BigInteger),  # of the process that logged it, where it had one
     Column("points", BigInteger, nullable=False),
     Column("chunks", BigInteger, nullable=False),
     UniqueConstraint("run", "identity", name="series_by_identity"),

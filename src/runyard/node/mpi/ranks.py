@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 from typing import Mapping, Sequence
 
+from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Plan
 from runyard.node import frameworks, gpus
 from runyard.node.meeting import Meeting
@@ -94,6 +95,7 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
     if mpi.flavour != OPENMPI:
         rank, local = "PMI_RANK", "MPI_LOCALRANKID"
     told = {
+        RANK_VARIABLE: "$runyard_rank",
         "RANK": "$runyard_rank",
         "LOCAL_RANK": "$runyard_local",
         "WORLD_SIZE": str(size),
