@@ -17,6 +17,9 @@ RULES = {
 }
 
 
+LONGEST_SHOWN = 300
+
+
 class BadName(ValueError):
     """A name that breaks its rule; the text says which rule."""
 
@@ -30,8 +33,18 @@ def check(kind: str, name: object) -> str:
     pattern, rule = RULES[kind]
     if not isinstance(name, str) or not pattern.fullmatch(name):
         what = "compute target" if kind == "compute" else kind
-        raise BadName(f"{name!r} is no name for {'an' if kind[0] in 'aeiou' else 'a'} {what}: use {rule}.")
+        raise BadName(f"{shown(name)} is no name for {'an' if kind[0] in 'aeiou' else 'a'} {what}: use {rule}.")
     return name
+
+
+def shown(name: object) -> str:
+    """A name as an error repeats it: quoted, and cut where it is long.
+
+    >>> shown("my experiment")
+    "'my experiment'"
+    """
+    text = repr(name[: LONGEST_SHOWN + 1] if isinstance(name, str) else name)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def check_file(name: object) -> str:
@@ -41,10 +54,11 @@ def check_file(name: object) -> str:
     'outputs/model.pt'
     """
     if not isinstance(name, str) or not name.strip() or "\0" in name:
-        raise BadName(f"{name!r} is no name for a file of a run: use a relative path such as 'outputs/model.pt'.")
+        raise BadName(f"{shown(name)} is no name for a file of a run: use a relative path such as 'outputs/model.pt'.")
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
     if name.startswith(("/", "\\")) or ".." in parts or not parts:
         raise BadName(
-            f"{name!r} is no name for a file of a run: use a relative path without '..', such as 'outputs/model.pt'."
+            f"{shown(name)} is no name for a file of a run: use a relative path without '..', such as "
+            "'outputs/model.pt'."
         )
     return "/".join(parts)

@@ -79,6 +79,12 @@ _CODES = {
 }
 STATUS = {code: status for status, codes in _CODES.items() for code in codes}
 
+LONGEST_TITLE = 2000
+"""Characters. A refusal repeats what was sent only as far as a person needs to see it."""
+
+MOST_FIELDS = 20
+"""Of so many fields a refusal says what is wrong with them."""
+
 _DRAINED = 256 << 20
 """How much of a refused upload is still read, so that its sender comes to read the answer."""
 
@@ -95,6 +101,7 @@ def document(
     code: str, title: str, help: str = "", detail: Mapping[str, Any] | None = None, status: int | None = None
 ) -> Response:
     status = STATUS.get(code, 500) if status is None else status
+    title = title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}..."
     body = {"code": code, "title": title, "help": help, "status": status, "detail": dict(detail or {})}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return Response(orjson.dumps(body, default=str), status, headers, MEDIA_TYPE)
@@ -137,7 +144,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     fields = [
         {"field": ".".join(str(step) for step in each["loc"][1:]) or str(each["loc"][0]), "message": str(each["msg"])}
-        for each in error.errors()
+        for each in error.errors()[:MOST_FIELDS]
     ]
     words = "; ".join(f"{each['field']}: {each['message']}" for each in fields[:5])
     title = f"{request.method} {request.url.path} does not have the form that it needs. {words}."

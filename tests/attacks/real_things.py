@@ -1,0 +1,152 @@
+"""A server with one of everything in it, so that generated requests can name things that exist."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.server.conftest import Client, serve
+
+from runyard.server.settings import Settings
+
+WHEEL = "pkg-1.0-py3-none-any.whl"
+JOURNAL = b'["v","loss",0.5,1700000000.0,1]\n["g",{"a":"b"}]\n["l","list",[1,true,null],1700000000.0]\n'
+
+
+class RealThings:
+    """What the requests may name, by the route and its parameters. What a request removes is made for it."""
+
+    def __init__(self, client: Client, home: Path) -> None:
+        self.client, self.home = client, home
+        self._number = itertools.count()
+        self._run = client.make_run()
+        client.call("PUT", f"/api/runs/{self._run['id']}/files/outputs/a.txt", body=b"content")
+        client.call("POST", f"/api/runs/{self._run['id']}/journals/1-ab?offset=0", body=JOURNAL)
+        client.end(self._run)
+        self._live = client.make_run()
+        self._experiment = client.ok("PUT", "/api/workspaces/local/experiments/trial")
+        client.ok("POST", "/api/workspaces/local/environments", {"definition": {"name": "env-a"}})
+        client.call("PUT", f"/api/workspaces/local/wheels/{WHEEL}?exist_ok=true", body=b"wheel")
+        client.ok("POST", "/api/workspaces/local/compute", {"name": "cluster", "max_nodes": 1})
+        self._put = {"pattern": "env-*", "interpreter": "/usr/bin/python3"}
+        client.ok("PUT", "/api/workspaces/local/environment-maps", self._put)
+
+    def fresh(self, stem: str) -> str:
+        return f"{stem}{next(self._number)}"
+
+    def path(self, label: str) -> dict[str, Any]:
+        """Parameters of a route's path that lead to something."""
+        for prefix, found in self._paths().items():
+            if label.split(" ")[1].startswith(prefix):
+                known = found(label)
+        return known
+
+    def _paths(self) -> dict[str, Callable[[str], dict[str, Any]]]:
+        """The longest prefix that fits comes last."""
+        run, live = self._run["id"], self._live["id"]
+        return {
+            "/": lambda label: {},
+            "/api/workspaces/{name}": lambda label: {"name": self._workspace() if _removes(label) else "local"},
+            "/api/workspaces/{workspace}/settings": lambda label: {"workspace": "local", "key": "environments.relax"},
+            "/api/workspaces/{workspace}/environment": lambda label: {
+                "workspace": "local",
+                "name": "env-a",
+                "version": "1",
+            },
+            "/api/workspaces/{workspace}/wheels": lambda label: {"workspace": "local", "name": WHEEL},
+            "/api/workspaces/{workspace}/compute": lambda label: {
+                "workspace": "local",
+                "name": self._cluster() if _removes(label) else "cluster",
+            },
+            "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
+            "/api/experiments/{id}": lambda label: {
+                "id": self._new_experiment() if _removes(label) else self._experiment["id"]
+            },
+            "/api/runs/{run_id}": lambda label: {
+                "run_id": self._ended() if _removes(label) else run if label.startswith("GET") else live,
+                "name": "outputs/a.txt" if label.startswith("GET") else self.fresh("outputs/file"),
+                "writer": self.fresh("1-"),
+                "node": 0,
+            },
+            "/api/snapshots": lambda label: {"id": hashlib.sha256(b"").hexdigest()},
+            "/runs/{run_id}": lambda label: {"run_id": run, "name": "outputs/a.txt"},
+        }
+
+    def query(self, label: str) -> dict[str, Any]:
+        """What else a request must say to be about something that exists."""
+        if label.split(" ")[1].startswith("/runs/"):
+            return {"key": self._run["web_url"].rpartition("key=")[2]}
+        if label == "GET /api/workspaces/{workspace}/environments/{name}":
+            return {"version": None, "label": None}
+        if label.startswith("DELETE") and "environment-maps" in label:
+            self.client.ok("PUT", "/api/workspaces/local/environment-maps", self._put)
+            return {"pattern": "env-*"}
+        if "/appends/" in label or "/journals/" in label:
+            return {"offset": 0}
+        return {}
+
+    def body(self, label: str, generated: Any) -> Any:
+        """The generated body, with nothing in it that would start a program or speak to another machine."""
+        if "/journals/" in label:
+            return JOURNAL
+        if label.startswith("PUT /api/snapshots") or label == "POST /api/objects":
+            return b""
+        if not isinstance(generated, dict):
+            return generated
+        if label == "POST /api/runs":
+            usual = {"workspace": "local", "experiment": "trial", "kind": "interactive", "target": "local"}
+            absent = {"launch", "parent_id", "run_id", "snapshot_id"}
+            return {**{key: value for key, value in generated.items() if key not in absent}, **usual}
+        if "/compute" in label:
+            plain = {key: value for key, value in generated.items() if key not in ("engine", "options", "type")}
+            named = {"name": self.fresh("cluster"), "vm_size": "", "vm_priority": "dedicated"}
+            sizes = {"min_nodes": 0, "max_nodes": 2, "idle_seconds": 1}
+            return {**plain, **(named if label.startswith("POST") else {}), **sizes}
+        if label == "POST /api/workspaces/{workspace}/environments":
+            return {"definition": {"name": self.fresh("env-")}}
+        if label == "PUT /api/workspaces/{workspace}/environment-maps":
+            return self._put
+        if label == "POST /api/workspaces":
+            return {**generated, "name": self.fresh("workspace-")}
+        if "/settings/" in label:
+            return {"value": "true"}
+        if label.endswith("/links"):
+            return {"files": {self.fresh("outputs/link"): hashlib.sha256(b"content").hexdigest()}}
+        if label.endswith("/facts"):
+            return {"fact": "started"}
+        return generated
+
+    def _workspace(self) -> str:
+        name = self.fresh("workspace-")
+        self.client.ok("POST", "/api/workspaces", {"name": name, "subscription_id": "s", "resource_group": "g"})
+        return name
+
+    def _cluster(self) -> str:
+        name = self.fresh("cluster")
+        self.client.ok("POST", "/api/workspaces/local/compute", {"name": name, "max_nodes": 1})
+        return name
+
+    def _new_experiment(self) -> str:
+        name = self.fresh("trial-")
+        return str(self.client.ok("PUT", f"/api/workspaces/local/experiments/{name}")["id"])
+
+    def _ended(self) -> str:
+        run = self.client.make_run()
+        self.client.end(run)
+        return str(run["id"])
+
+
+def _removes(label: str) -> bool:
+    return label.startswith("DELETE")
+
+
+@contextmanager
+def real_things(home: Path) -> Iterator[RealThings]:
+    home.mkdir(mode=0o700)
+    with serve(Settings(home=home, token=secrets.token_hex(16), secret="s3cret")) as served:
+        yield RealThings(served.client, home)
