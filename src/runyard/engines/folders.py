@@ -15,6 +15,7 @@ from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
+from runyard.node.lock import take_lock
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""
@@ -47,6 +48,16 @@ class RunFolders:
                 shutil.rmtree(folder, ignore_errors=True)
             raise EngineError(why(error, self.runs)) from error
         return made
+
+    def take_back(self, folder: Path) -> Handle | None:
+        """Remove the folder of a node, so that no runner which was asked for can begin in it any more; the runner that
+        has begun, if there is one, and then the folder stays."""
+        lock = take_lock(folder)
+        if lock is None:
+            return runners.holder(folder / "runner.lock")
+        with lock:
+            shutil.rmtree(folder, ignore_errors=True)
+        return None
 
     def nursery(self, sdk: str) -> Nursery:
         """What starts node runners in these folders, with the code of an SDK folder."""

@@ -268,14 +268,17 @@ class Scheduler:
                 self._runners.stop(line, run_id)
 
     def _put_off(self, line: Line, run_id: str, why: str) -> None:
-        """The cluster does not answer: the run waits for it, and so do those behind it."""
+        """The cluster does not answer, or this machine could not start anything: the run waits, and so do those behind
+        it."""
+        self._silence.forget(run_id)
         line.give_back(run_id)
         line.away = f"waits for {line.target.name} to answer: {why}"
         line.ask_again_at = time.monotonic() + TRY_AGAIN_AFTER
         with self._store.database.read() as connection:
             told = runs.get(connection, run_id).reason == line.away
         if not told:
-            self._ledger.apply(run_id, Fact(states.AWAY, reason=line.away))
+            # On this machine it is known that nothing of the run has begun; a cluster may have placed it meanwhile.
+            self._ledger.apply(run_id, Fact(states.BACK if line.ours else states.AWAY, reason=line.away))
 
     def _placed(self, line: Line, run_id: str) -> None:
         self._silence.expect(run_id)
