@@ -42,7 +42,7 @@ keeper.POLL = 0.2
 
 async def lead():
     kept = keeper.Keeper(Path(tether).read_text(), internals.Internals())
-    spec = {"nodes": int(nodes), "bundle": {"CPU": 1.0}, "grows": False, "wish": "nodes", "python": "/bin/sh",
+    spec = {"nodes": int(nodes), "bundle": {"CPU": 1.0}, "grows": False, "wish": "nodes", "python": sys.executable,
             "arguments": ["-c", command], "environment": {}, "patience": 60.0}
     await kept.start("gang", spec)
     since, gang = 0, {"state": ""}
@@ -82,17 +82,17 @@ def led(cluster: RayCluster, command: str, nodes: int = 1) -> dict[str, Any]:
 
 
 def test_a_gang_ends_though_its_nodes_cannot_be_given_back_yet(ray_cluster: RayCluster) -> None:
-    told = led(ray_cluster, "exit 3")
+    told = led(ray_cluster, "raise SystemExit(3)")
     assert (told["how"], told["taken"]) == ("exit code 3", False)
     assert told["asked"] == 3
     assert told["groups"] == ["REMOVED"]
 
 
 def test_a_gang_that_waits_is_stopped_though_its_group_cannot_be_removed_yet(ray_cluster: RayCluster) -> None:
-    told = led(ray_cluster, "true", nodes=51)
+    told = led(ray_cluster, "pass", nodes=51)
     assert told["how"] == "it was taken out of the queue"
     assert told["groups"] == ["REMOVED"]
 
 
 def test_a_runner_that_a_real_time_signal_ended_is_told_of(ray_cluster: RayCluster) -> None:
-    assert led(ray_cluster, "kill -40 $$")["how"] == "killed by signal 40"
+    assert led(ray_cluster, "import os; os.kill(os.getpid(), 40)")["how"] == "killed by signal 40"
