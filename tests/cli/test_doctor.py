@@ -71,10 +71,21 @@ def test_what_runs_have_left_is_found(fresh_shell: Shell) -> None:
     for path in (folder, uploads / "half"):
         os.utime(path, (time.time() - 7200,) * 2)
     report = {check["name"]: check for check in fresh_shell.json("doctor")}
-    assert report["run folders"]["verdict"] == report["objects"]["verdict"] == report["telemetry"]["verdict"] == "warn"
-    assert "5.0 kB" in report["run folders"]["message"]
+    found = [report[name]["verdict"] for name in ("unknown run folders", "objects", "telemetry")]
+    assert found == ["warn", "warn", "warn"]
+    assert "5.0 kB of 1 run (gone_1763235000_1a2b3c4d)" in report["unknown run folders"]["message"]
+    assert "another database" in report["unknown run folders"]["help"]
     assert "3.0 kB" in report["objects"]["message"]
     assert "60 B" in report["telemetry"]["message"]
+
+
+def test_what_waits_for_a_server_is_said_while_there_is_none(fresh_shell: Shell) -> None:
+    folder = fresh_shell.home / "runs" / "mine_1763235000_1a2b3c4d@1"
+    folder.mkdir(parents=True)
+    (folder / "log").write_bytes(b"x" * 2000)
+    report = {check["name"]: check for check in fresh_shell.json("doctor")}
+    assert "2.0 kB of 1 run (mine_1763235000_1a2b3c4d)" in report["run folders"]["message"]
+    assert "runyard up" in report["run folders"]["help"]
 
 
 def cluster(engine: str, errors: list[dict[str, str]], **options: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.engines.conftest import Listener, gang_of
 
 from runyard.contracts.names import BadName
 from runyard.contracts.plan import Plan
+from runyard.engines.base import EngineError
 from runyard.engines.folders import RunFolders
 
 
@@ -53,3 +55,22 @@ def test_a_run_id_is_never_a_way_out(folders: RunFolders) -> None:
 
 def test_nothing_is_left_where_nothing_ever_ran(home: Path) -> None:
     assert RunFolders(home / "nowhere").left() == []
+
+
+def test_what_a_follower_left_is_rescued_when_node_0_is_done(folders: RunFolders, home: Path) -> None:
+    first, second = folders.make(gang_of(home, nodes=2, command="true"))
+    assert folders.to_rescue("run-1") == first
+    folders.clear("run-2")
+    assert not folders.worked_in("run-1"), "it has begun nowhere"
+    shutil.rmtree(first)
+    assert folders.to_rescue("run-1") is None
+    (second / "state.json").touch()
+    assert folders.to_rescue("run-1") == second
+    assert folders.worked_in("run-1")
+
+
+def test_a_plan_that_is_damaged_is_said_in_words(folders: RunFolders, home: Path) -> None:
+    (folder,) = folders.make(gang_of(home))
+    (folder / "plan.json").write_text("{}")
+    with pytest.raises(EngineError, match=r"plan\.json is damaged"):
+        folders.rescue("run-1", Listener())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import queue
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
+from tests.slurm_cluster import wait_until
 
-from runyard.engines.base import EngineError
+from runyard.engines.base import EngineAway, EngineError, Gang
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
 
@@ -61,3 +63,43 @@ def test_a_folder_that_cannot_be_made_is_said_in_words(engine: LocalEngine, home
     (home / "runs").write_text("in the way")
     with pytest.raises(EngineError, match="runs"):
         engine.start(gang_of(home, nodes=2, command="true"), Listener())
+
+
+def with_nursery(gang: Gang, home: Path, text: str) -> Gang:
+    """The same gang, with a nursery of which the test says what it does."""
+    sdk = home / "sdk" / "of-the-test"
+    (sdk / "runyard" / "node").mkdir(parents=True)
+    (sdk / "runyard" / "node" / "__main__.py").write_text(text)
+    return replace(gang, plans=[replace(plan, sdk=str(sdk)) for plan in gang.plans])
+
+
+def test_a_gang_is_away_when_what_starts_runners_dies_again_and_again(engine: LocalEngine, home: Path) -> None:
+    gang = with_nursery(gang_of(home, nodes=2, command="sleep 600"), home, "input()")
+    with pytest.raises(EngineAway, match="has ended"):
+        engine.start(gang, Listener())
+    assert not list((home / "runs").iterdir()), "a runner that was asked for could still begin"
+
+
+FORKS_AND_DIES = """
+import fcntl, json, os, subprocess, sys, time
+folder = json.loads(input())[0]
+os.chdir(folder)
+subprocess.Popen([sys.executable, "-I", "-S", {node!r}, folder], start_new_session=True, stdout=subprocess.DEVNULL)
+while not os.path.exists("state.json"):
+    time.sleep(0.01)
+"""
+
+
+def test_a_runner_whose_nursery_died_before_it_could_tell_is_found_and_is_the_only_one(
+    engine: LocalEngine, home: Path, tmp_path: Path
+) -> None:
+    ear, began = Listener(), tmp_path / "began"
+    gang = gang_of(home, command=f"echo began >> {began}; sleep 600")
+    node = Path(gang.plans[0].sdk) / "runyard" / "node"
+    handle = engine.start(with_nursery(gang, home, FORKS_AND_DIES.format(node=str(node))), ear)
+    wait_until(began.exists)
+    (runner,) = [psutil.Process(each["pid"]) for each in handle["nodes"]]
+    assert runner.cmdline()[-1] == str(home / "runs" / "run-1")
+    assert began.read_text() == "began\n"
+    (home / "runs" / "run-1").rename(home / "elsewhere")
+    assert ear.gone_runs.get(timeout=DEADLINE) == ("run-1", "it is gone", False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +14,9 @@ import pytest
 from tests.engines.conftest import gang_of
 from tests.slurm_cluster import wait_until
 
+from runyard.engines import nursery
 from runyard.engines.folders import RunFolders
-from runyard.engines.nursery import Nursery, Started, await_end
+from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
 from runyard.engines.sdk_folder import sdk_folder
 
 DEADLINE = 60.0
@@ -107,6 +109,50 @@ def test_a_stop_that_comes_at_once_is_not_lost(yard: Yard) -> None:
         os.kill(started.handle["pid"], signal.SIGTERM)
         log = yard.folders.of(f"run-{number}") / "streams" / "runner.log"
         wait_until(lambda log=log: "cancelled" in log.read_text())  # type: ignore[misc]
+
+
+def test_a_runner_that_a_real_time_signal_ended_is_told_of(yard: Yard) -> None:
+    runner = process(yard.start())
+    yard.script_of(runner)
+    runner.send_signal(signal.SIGRTMIN + 1)
+    assert yard.end() == f"killed by signal {signal.SIGRTMIN + 1}"
+
+
+def test_a_nursery_that_is_stopped_is_replaced(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nursery, "ANSWERS_WITHIN", 6.0)  # for the second one, on a busy machine
+    first = process(yard.start("run-1"))
+    stopped = psutil.Process(first.ppid())
+    stopped.suspend()
+    second = process(yard.start("run-2"))
+    assert second.ppid() != stopped.pid
+    assert not stopped.is_running()
+    assert first.is_running()
+
+
+def test_a_nursery_that_is_stopped_does_not_keep_the_server_from_ending(yard: Yard) -> None:
+    yard.script_of(process(yard.start("run-1")))
+    psutil.Process(process(yard.start("run-2")).ppid()).suspend()
+    failed: queue.Queue[BaseException] = queue.Queue()
+
+    def start() -> None:
+        try:
+            yard.start("run-3")
+        except OSError as error:
+            failed.put(error)
+
+    threading.Thread(target=start, daemon=True).start()
+    wait_until((yard.folders.of("run-3") / "streams" / "runner.log").exists)  # it is about to ask
+    yard.nursery.close()
+    assert isinstance(failed.get(timeout=DEADLINE), NurseryEnded)
+
+
+def test_the_end_of_a_runner_is_seen_though_its_nursery_is_stopped(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nursery, "LOOK_EVERY", 0.1)
+    runner = process(yard.start())
+    yard.script_of(runner)
+    psutil.Process(runner.ppid()).suspend()
+    runner.kill()
+    assert yard.end() == "it is gone"
 
 
 def test_a_folder_that_is_not_there_is_an_error(yard: Yard) -> None:

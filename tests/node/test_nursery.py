@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,9 +20,10 @@ sys.exit(nursery.main())
 """
 
 
-def start(unused: float) -> subprocess.Popen[bytes]:
+def start(unused: float, stderr: int | None = None) -> subprocess.Popen[bytes]:
     code = NURSERY.format(source=str(Path(runyard.__file__).parent.parent), unused=unused)
-    return subprocess.Popen([sys.executable, "-I", "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    command = [sys.executable, "-I", "-S", "-c", code]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
 
 
 def test_one_that_nobody_needs_ends() -> None:
@@ -34,3 +36,15 @@ def test_one_whose_server_is_gone_ends() -> None:
         assert nursery.stdin is not None
         nursery.stdin.close()
         assert nursery.wait(DEADLINE) == 0
+
+
+def test_one_whose_server_was_killed_before_it_could_answer_ends_quietly(tmp_path: Path) -> None:
+    with start(unused=600, stderr=subprocess.PIPE) as nursery:
+        assert nursery.stdin is not None
+        assert nursery.stdout is not None
+        assert nursery.stderr is not None
+        nursery.stdout.close()
+        nursery.stdin.write(json.dumps([str(tmp_path / "nowhere")]).encode() + b"\n")
+        nursery.stdin.close()
+        assert nursery.wait(DEADLINE) == 0
+        assert b"BrokenPipeError" not in nursery.stderr.read()

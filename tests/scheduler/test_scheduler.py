@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.engines.conftest import gang_of
 from tests.scheduler.conftest import wait
 
@@ -14,6 +15,8 @@ from runyard.engines.base import Ear, EngineError, Gang, Handle
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
 from runyard.engines.registry import Engines
+from runyard.engines.sdk_folder import sdk_folder
+from runyard.scheduler import scheduler
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.store import compute, runs, workspace_settings, workspaces
 from runyard.store.errors import Unavailable
@@ -33,11 +36,14 @@ class BesideAnAbsentDatabase(RunFolders):
         return super().rescue(run_id, ear)
 
 
-def scheduler_of(home: Path, store: Store, engines: Engines, secrets: dict[str, str]) -> Scheduler:
-    around = Surroundings(
+def surroundings(home: Path, secrets: dict[str, str]) -> Surroundings:
+    return Surroundings(
         home, lambda: "http://127.0.0.1:9", lambda run_id: "token", lambda: home / "sdk", secrets.__getitem__
     )
-    return Scheduler(store, engines, around, lambda run_id, change: None)
+
+
+def scheduler_of(home: Path, store: Store, engines: Engines, secrets: dict[str, str]) -> Scheduler:
+    return Scheduler(store, engines, surroundings(home, secrets), lambda run_id, change: None)
 
 
 def test_a_node_runner_that_died_while_the_database_was_away_is_not_forgotten(home: Path) -> None:
@@ -77,6 +83,46 @@ def test_a_run_whose_server_died_before_its_node_runner_was_there_is_started_onc
         scheduler.close()
         store.close()
     assert not (folder / "streams" / "runner.log").exists(), "there was nothing to be rescued"
+
+
+DIES_THRICE = """
+import os, sys
+with open({count!r}, "a") as file:
+    file.write("x")
+    if file.tell() <= 3:
+        sys.exit()
+os.execv(sys.executable, [sys.executable, "-I", "-S", {node!r}, *sys.argv[1:]])
+"""
+
+
+def test_a_run_that_could_not_be_started_goes_back_to_its_queue_and_is_started_later(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "TRY_AGAIN_AFTER", 0.05)
+    node, folder = sdk_folder(home) / "runyard" / "node", home / "sdk" / "runyard" / "node"
+    folder.mkdir(parents=True)
+    (folder / "__main__.py").write_text(DIES_THRICE.format(count=str(home / "starts"), node=str(node)))
+    store = Store.open(home)
+    told: list[tuple[str, str]] = []
+    with store.database.write() as connection:
+        workspaces.ensure_default(connection)
+        runs.create(
+            connection, NewRun("run-1", "local", "trial", kind=SCRIPT, target="local", launch={"command": "true"})
+        )
+    engines = Engines(home)
+    leading = Scheduler(
+        store, engines, surroundings(home, {}), lambda run_id, change: told.append((change.status, change.reason))
+    )
+    leading.start()
+    try:
+        wait(lambda: engines.folders.begun("run-1"), "for a node runner")
+        assert [status for status, _ in told] == ["Preparing", "Queued", "Preparing"]
+        assert "has ended" in told[1][1]
+    finally:
+        leading.close()
+        engines.close()
+        store.close()
+        engines.folders.of("run-1").rename(home / "elsewhere")  # its runner ends by itself then
 
 
 def _status(store: Store, run_id: str) -> str:

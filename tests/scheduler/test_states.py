@@ -13,7 +13,7 @@ from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Change, Fact, decide
 
 KINDS = [
-    *(states.QUEUE, states.AWAY, states.HAND_OVER, states.WAITS, states.PLACED),
+    *(states.QUEUE, states.AWAY, states.BACK, states.HAND_OVER, states.WAITS, states.PLACED),
     *(states.PREPARING, states.STARTED, states.FINALIZING, states.ENDED),
     *(states.HEARTBEAT, states.SILENT, states.LOST, states.CANCEL, states.PREEMPT, states.TAKEN),
 ]
@@ -54,6 +54,14 @@ def test_a_run_in_the_queue_of_a_cluster_is_provisioning() -> None:
     assert after(names.QUEUED, handed, Fact(states.PLACED), Fact(states.WAITS, reason="late")) == "Preparing"
     assert after(names.QUEUED, Fact(states.PLACED), handed) == "Preparing"
     assert after(names.QUEUED, handed, Fact(states.CANCEL)) == "CancelRequested"
+
+
+def test_a_run_of_which_nothing_has_begun_goes_back_to_its_queue() -> None:
+    back = Fact(states.BACK, reason="it could not be started")
+    assert after(names.QUEUED, Fact(states.PLACED), back) == "Queued"
+    assert after(names.QUEUED, Fact(states.PLACED), back, Fact(states.PLACED), Fact(states.STARTED)) == "Running"
+    assert after(names.QUEUED, Fact(states.PLACED), Fact(states.CANCEL), back) == "CancelRequested"
+    assert after(names.QUEUED, Fact(states.PLACED), Fact(states.STARTED), back) == "Running"
 
 
 def test_a_cluster_that_does_not_answer_is_waited_for() -> None:

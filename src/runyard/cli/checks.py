@@ -12,11 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runyard import __version__
-from runyard.cli import api, engine_checks, words
+from runyard.cli import api, engine_checks, run_folders, words
 from runyard.cli.check import FAIL, OK, WARN, Check
 from runyard.contracts import home as homes
-from runyard.contracts import states
-from runyard.contracts.plan import run_of_folder
 from runyard.sdk import processes
 from runyard.sdk.client import ClientProblem, healthy
 
@@ -24,7 +22,6 @@ LITTLE_SPACE = 2_000_000_000
 NO_SPACE = 100_000_000
 SQLITE_HEADER = b"SQLite format 3\x00"
 LEFTOVER_SECONDS = 3600
-LOOKED_UP = 50
 
 
 def all_checks(home: Path) -> Iterator[Check]:
@@ -42,7 +39,8 @@ def all_checks(home: Path) -> Iterator[Check]:
     yield from builders()
     yield from environments(home)
     yield from engine_checks.engines(server, here=not remote)
-    yield from run_folders(home, server)
+    if not remote:
+        yield from run_folders.run_folders(home, server)
     yield from telemetry(home)
     yield from half_uploads(home)
 
@@ -221,31 +219,6 @@ def environments(home: Path) -> Iterator[Check]:
         yield Check("environments", WARN, message, "`runyard env gc` removes them.")
 
 
-def run_folders(home: Path, server: api.Api | None) -> Iterator[Check]:
-    """Folders of runs that ended a while ago and should be gone."""
-    folders = [folder for folder in _folders(home / "runs") if _age(folder) > LEFTOVER_SECONDS]
-    if not folders or server is None:
-        return
-    left = []
-    for folder in folders[:LOOKED_UP]:
-        try:
-            ended = server.run(run_of_folder(folder.name))["status"] in states.TERMINAL
-        except ClientProblem as problem:
-            if problem.code != "run_not_found":
-                return
-            ended = True
-        if ended:
-            left.append(folder)
-    if left:
-        size = words.size(sum(_size(folder) for folder in left))
-        yield Check(
-            "run folders",
-            WARN,
-            f"{words.count(len(left), 'folder')} of runs that have ended, {size}, in {home / 'runs'}",
-            f"They are safe to delete; the first is {left[0].name}.",
-        )
-
-
 def telemetry(home: Path) -> Iterator[Check]:
     """Journals of interactive runs that the server has not confirmed."""
     waiting = 0
@@ -275,10 +248,6 @@ def half_uploads(home: Path) -> Iterator[Check]:
             f"{size} of uploads that broke off in {home / 'objects' / 'incoming'}",
             "They are safe to delete.",
         )
-
-
-def _folders(parent: Path) -> list[Path]:
-    return sorted(path for path in parent.iterdir() if path.is_dir()) if parent.is_dir() else []
 
 
 def _files(parent: Path) -> list[Path]:

@@ -15,6 +15,8 @@ from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
+from runyard.node.lock import take_lock
+from runyard.node.removal import remove
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""
@@ -48,6 +50,16 @@ class RunFolders:
             raise EngineError(why(error, self.runs)) from error
         return made
 
+    def take_back(self, folder: Path) -> Handle | None:
+        """Remove the folder of a node, so that no runner which was asked for can begin in it any more; the runner that
+        has begun, if there is one, and then the folder stays."""
+        lock = take_lock(folder)
+        if lock is None:
+            return runners.holder(folder / "runner.lock")
+        with lock:
+            shutil.rmtree(folder, ignore_errors=True)
+        return None
+
     def nursery(self, sdk: str) -> Nursery:
         """What starts node runners in these folders, with the code of an SDK folder."""
         return self._nurseries.setdefault(sdk, Nursery(Path(sdk)))
@@ -59,8 +71,8 @@ class RunFolders:
 
     def rescue(self, run_id: str, ear: Ear) -> Handle | None:
         """Deliver what dead node runners left behind, and end what they left alive. None: there is nothing of it."""
-        folder = self.of(run_id)
-        if not (folder / "plan.json").is_file():
+        folder = self.to_rescue(run_id)
+        if folder is None:
             return None
         alive = runners.holder(folder / "runner.lock")
         if alive is not None and self.watch(run_id, {RESCUE: alive}, ear):
@@ -70,8 +82,20 @@ class RunFolders:
             process = self.nursery(Plan.load(folder).sdk).start(folder, "--rescue")
         except OSError as error:
             raise EngineError(why(error, folder)) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise EngineError(
+                f"{folder / 'plan.json'} is damaged ({error!r}): nobody can deliver what lies there."
+            ) from error
         await_end([process], lambda how: ear.gone(run_id, how))
         return {RESCUE: process.handle}
+
+    def to_rescue(self, run_id: str) -> Path | None:
+        """The folder that a rescuer goes to. From that of node 0 it looks after those of the other nodes too; once that
+        one is gone, somebody must go to the others themselves."""
+        own = self.of(run_id)
+        if (own / "plan.json").is_file():
+            return own
+        return next(filter(_worked_in, self._of_all_nodes(run_id)), None)
 
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
         """Take up the watch of a rescue after a restart of the server. False when it is gone."""
@@ -87,6 +111,10 @@ class RunFolders:
             for folder in self._of_all_nodes(run_id)
         )
 
+    def worked_in(self, run_id: str) -> bool:
+        """Whether something lies here that a node runner may have left of a run."""
+        return any(map(_worked_in, self._of_all_nodes(run_id)))
+
     def left(self) -> list[str]:
         """The runs of which something lies here."""
         try:
@@ -95,14 +123,20 @@ class RunFolders:
             return []
 
     def clear(self, run_id: str) -> None:
-        """Remove what node runners have left that were killed after they had delivered everything."""
+        """Remove what lies here of a run: nobody wants it, or everything was delivered. A node runner that is at work
+        there does that itself."""
         for folder in self._of_all_nodes(run_id):
             if runners.holder(folder / "runner.lock") is None:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
 
     def _of_all_nodes(self, run_id: str) -> list[Path]:
         own = self.of(run_id)
-        return [path for path in (own, *self.runs.glob(f"{run_id}@*")) if path.is_dir()]
+        return [path for path in (own, *sorted(self.runs.glob(f"{run_id}@*"))) if path.is_dir()]
+
+
+def _worked_in(folder: Path) -> bool:
+    """Whether a node runner has ever been at work in a folder. On a full disk it may have left no state."""
+    return (folder / "plan.json").is_file() and any((folder / name).exists() for name in ("state.json", "runner.lock"))
 
 
 def why(error: OSError, folder: Path) -> str:

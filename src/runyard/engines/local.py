@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from pathlib import Path
 
 from runyard.contracts.compute import Node, Target
 from runyard.engines import runners
-from runyard.engines.base import Ear, Engine, EngineError, Gang, Handle, Offer
+from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
-from runyard.engines.nursery import Started, await_end
+from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
 
 
 def default_places() -> int:
@@ -35,17 +36,29 @@ class LocalEngine(Engine):
         started: list[Started] = []
         try:
             for folder in folders:
-                started.append(nursery.start(folder))
+                started.append(self._start(nursery, folder))
         except OSError as error:
             for process in started:
                 process.kill()
                 process.wait()
             for folder in folders:
                 shutil.rmtree(folder, ignore_errors=True)
-            raise EngineError(why(error, folders[0])) from error
+            kind = EngineAway if isinstance(error, NurseryEnded) else EngineError
+            raise kind(why(error, folders[0])) from error
         ear.placed(gang.run_id)
         await_end(started, lambda how: ear.gone(gang.run_id, how))
         return {"nodes": [process.handle for process in started]}
+
+    def _start(self, nursery: Nursery, folder: Path) -> Started:
+        try:
+            return nursery.start(folder)
+        except NurseryEnded:
+            at_work = self._folders.take_back(folder)  # one that it has started, and did not tell of
+            if at_work is None:
+                raise
+            found = Started(at_work)
+            found.tell(None)
+            return found
 
     def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
         return runners.await_others(handle["nodes"], lambda how: ear.gone(run_id, how))

@@ -1,7 +1,7 @@
 """Starting node runners on this machine through a process that forks them (`runyard.node.nursery`), and their ends.
 
-The nursery is the parent of the runners, so it alone is told how each has ended. It may be killed: the next start
-makes another one, and the end of a runner is then seen, if not how.
+The nursery is the parent of the runners, so it alone is told how each has ended. It may be killed or stopped: the next
+start makes another one, and the end of a runner is then seen, if not how.
 """
 
 from __future__ import annotations
@@ -15,28 +15,36 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from runyard.engines import runners
 from runyard.engines.base import Handle
+from runyard.node import exits
 
 ROOM = 4096
 """Bytes that the title of a runner may have: `ps` shows the folder of its run."""
 
+ANSWERS_WITHIN = 30.0
+"""Seconds for an answer. One that says nothing for so long was stopped, or hangs: it is killed, and another follows."""
+
 ENDS_WITHIN = 5.0
 """Seconds for it to end by itself: one that was stopped, say, must not keep the server from ending."""
 
+LOOK_EVERY = 5.0
+"""Seconds between two looks at a runner of whose end a nursery has not told: that may have been stopped."""
+
 
 class NurseryEnded(OSError):
-    """The process that starts node runners has ended before it could answer."""
+    """The process that starts node runners has ended before it could answer, or does not answer."""
 
 
 class Started:
     """A node runner that this server has started."""
 
-    def __init__(self, pid: int) -> None:
-        self.handle: Handle = runners.handle_of(pid)
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
         self._told = threading.Event()
         self._status: int | None = None
 
@@ -47,12 +55,14 @@ class Started:
 
     def wait(self) -> str:
         """Wait for its end; how it ended, in words."""
-        self._told.wait()
+        while not self._told.wait(LOOK_EVERY):
+            if runners.find(self.handle) is None and not self._told.wait(LOOK_EVERY):
+                return "it is gone"
         if self._status is None:
             runners.wait(self.handle)
             return "it is gone"
         if os.WIFSIGNALED(self._status):
-            return f"killed by {signal.Signals(os.WTERMSIG(self._status)).name}"
+            return f"killed by {exits.signal_name(os.WTERMSIG(self._status))}"
         return f"exit code {os.WEXITSTATUS(self._status)}"
 
     def kill(self) -> None:
@@ -70,17 +80,51 @@ def await_end(gang: Sequence[Started], gone: runners.Gone) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+@dataclass(frozen=True)
+class _Process:
+    """The nursery itself, and what it answers."""
+
+    child: subprocess.Popen[bytes]
+    answers: queue.SimpleQueue[Started | OSError]
+
+    def ask(self, words: Sequence[str]) -> Started | OSError:
+        assert self.child.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it has ended, or was closed: the reader tells
+            self.child.stdin.write(json.dumps(words).encode() + b"\n")
+            self.child.stdin.flush()
+        try:
+            return self.answers.get(timeout=ANSWERS_WITHIN)
+        except queue.Empty:
+            return NurseryEnded(f"what starts node runners has not answered for {ANSWERS_WITHIN:g} seconds")
+
+    def end(self, within: float) -> None:
+        """Have it end by itself, and kill it when it does not do so in time."""
+        assert self.child.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.child.stdin.close()
+        try:
+            self.child.wait(within)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+
+
 class Nursery:
     """The nursery of one SDK folder, whose process is there once it is needed. Any thread may start a runner."""
 
     def __init__(self, sdk: Path) -> None:
         self._sdk = sdk
         self._asking = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._answers: queue.SimpleQueue[Started | OSError] = queue.SimpleQueue()
+        self._changing = threading.Lock()  # held for moments only: whoever closes does not wait for an answer
+        self._process: _Process | None = None
+        self._closed = False
 
     def start(self, folder: Path, *options: str) -> Started:
-        """Start a node runner in a session of its own, so that it outlives the server. OSError when it cannot be."""
+        """Start a node runner in a session of its own, so that it outlives the server. OSError when it cannot be.
+
+        After NurseryEnded a runner may be at work in the folder nevertheless, or begin to be: its nursery was killed
+        before it could tell.
+        """
         (folder / "streams" / "runner.log").open("ab").close()  # here a full disk can still be told
         with self._asking:
             answer = self._ask(folder, *options)
@@ -92,40 +136,37 @@ class Nursery:
 
     def get_ready(self) -> None:
         """Have the process there before the first runner is asked for."""
-        with self._asking:
-            self._process = self._process or self._open()
+        self._at_hand()
 
     def close(self) -> None:
-        """The process ends; the runners go on."""
-        with self._asking:
-            self._end()
+        """The process ends; the runners go on. A start that is under way ends with it."""
+        with self._changing:
+            self._closed = True
+            process, self._process = self._process, None
+        if process is not None:
+            process.end(ENDS_WITHIN)
 
     def _ask(self, folder: Path, *options: str) -> Started | OSError:
-        process = self._process = self._process or self._open()
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the reader tells
-            process.stdin.write(json.dumps([str(folder), *options]).encode() + b"\n")
-            process.stdin.flush()
-        answer = self._answers.get()
+        process = self._at_hand()
+        answer = process.ask([str(folder), *options])
         if isinstance(answer, NurseryEnded):
-            self._end()
+            with self._changing:
+                self._process = None
+            process.end(0.0)
         return answer
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None and process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.close()
-            try:
-                process.wait(ENDS_WITHIN)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    def _at_hand(self) -> _Process:
+        with self._changing:
+            if self._closed:
+                raise NurseryEnded("the server is ending")
+            if self._process is None:
+                self._process = self._open()
+            return self._process
 
-    def _open(self) -> subprocess.Popen[bytes]:
+    def _open(self) -> _Process:
         environment = {name: value for name, value in os.environ.items() if name not in runners.KEPT_FROM_RUNS}
         # -I -S: the runner needs only the standard library, and starts in a fraction of the time without site.
-        process = subprocess.Popen(
+        child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(self._sdk / "runyard" / "node"), "--nursery", "." * ROOM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -133,9 +174,9 @@ class Nursery:
             cwd="/",
             start_new_session=True,
         )
-        self._answers = queue.SimpleQueue()
-        assert process.stdout is not None
-        reading = (process.stdout, self._answers)  # not the nursery itself, whose end ends the process
+        process = _Process(child, queue.SimpleQueue())
+        assert child.stdout is not None
+        reading = (child.stdout, process.answers)  # not the process itself: it ends when nobody has it any more
         threading.Thread(target=_read, args=reading, name="nursery", daemon=True).start()
         return process
 
@@ -143,16 +184,18 @@ class Nursery:
 def _read(said: IO[bytes], answers: queue.SimpleQueue[Started | OSError]) -> None:
     """Pass on what a nursery says, until it is gone."""
     alive: dict[int, Started] = {}
-    with said:
-        for line in said:
-            words = json.loads(line)
-            if "pid" in words:
-                started = alive[words["pid"]] = Started(words["pid"])
-                answers.put(started)
-            elif "errno" in words:
-                answers.put(OSError(words["errno"], os.strerror(words["errno"])))
-            else:
-                alive.pop(words["ended"]).tell(words["status"])
-    for started in alive.values():
-        started.tell(None)
-    answers.put(NurseryEnded("what starts node runners has ended"))
+    try:
+        with said:
+            for line in said:
+                words = json.loads(line)
+                if "pid" in words:
+                    started = alive[words["pid"]] = Started(runners.handle_of(words["pid"]))
+                    answers.put(started)
+                elif "errno" in words:
+                    answers.put(OSError(words["errno"], os.strerror(words["errno"])))
+                else:
+                    alive.pop(words["ended"]).tell(words["status"])
+    finally:  # also should it have said something else: nobody may wait for ever
+        for started in alive.values():
+            started.tell(None)
+        answers.put(NurseryEnded("what starts node runners has ended"))

@@ -5,19 +5,42 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 from typing import TextIO
 
 
-def take_lock(folder: Path) -> TextIO | None:
-    """Lock the run's folder for as long as the file is open; None when another process has it."""
-    file = open(folder / "runner.lock", "a+", encoding="utf-8")  # noqa: SIM115 - the caller keeps it open
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+def take_lock(folder: Path, patience: float = 0.0) -> TextIO | None:
+    """Lock the run's folder for as long as the file is open; None when another process has it.
+
+    With `patience`, in seconds, it is tried for so long: somebody may only look whether it is held.
+    """
+    path = folder / "runner.lock"
+    file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - the caller keeps it open
+    if not _flock(file, patience) or not _lies_at(file, path):
         file.close()
         return None
     file.truncate(0)
     file.write(json.dumps({"pid": os.getpid()}))
     file.flush()
     return file
+
+
+def _flock(file: TextIO, patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+
+
+def _lies_at(file: TextIO, path: Path) -> bool:
+    """Whether the folder was not removed meanwhile: a lock on a file that is gone keeps nobody out."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False

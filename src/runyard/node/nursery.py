@@ -9,6 +9,7 @@ This process ends when its standard input does, and when nobody has needed it fo
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import encodings.ascii
 import encodings.idna  # noqa: F401 - for the name of the server's host; both are loaded with the first request
@@ -55,18 +56,23 @@ class _Nursery:
         self._alive = 0
 
     def serve(self) -> int:
+        with contextlib.suppress(BrokenPipeError):  # the server was killed before it could be answered
+            self._serve()
+        return 0
+
+    def _serve(self) -> None:
         pending = b""
         while True:
             ready, _, _ = select.select([0, self._woken], [], [], UNUSED)
             if not ready and not self._alive:
-                return 0
+                return
             if self._woken in ready:
                 os.read(self._woken, 4096)
                 self._reap()
             if 0 in ready:
                 said = os.read(0, 1 << 16)
                 if not said:
-                    return 0
+                    return
                 *lines, pending = (pending + said).split(b"\n")
                 for line in lines:
                     self._answer(self._start(json.loads(line)))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runyard.node.shipping import Shipping
 
 LOOK_EVERY = 1.0  # for a folder that is gone
+LOOKED_AT_FOR = 1.0  # seconds in which whoever looks whether a folder is locked has let go of it
 
 
 def main(arguments: list[str], signals: Signals) -> int:
@@ -38,7 +39,7 @@ def main(arguments: list[str], signals: Signals) -> int:
         print("usage: python <sdk folder>/runyard/node <run folder> [--rescue]", file=sys.stderr)
         return 2
     folder = Path(arguments[0]).absolute()
-    lock = take_lock(folder)
+    lock = take_lock(folder, LOOKED_AT_FOR)
     if lock is None:
         say(f"another node runner is at work in {folder}")
         return 0

@@ -16,6 +16,7 @@ from runyard.scheduler import states
 from runyard.scheduler.ledger import Ledger
 from runyard.scheduler.lines import Line
 from runyard.scheduler.states import Fact
+from runyard.scheduler.stranded import Stranded, pause_after
 from runyard.scheduler.worker import TRY_AGAIN_AFTER
 from runyard.store import attempts, files, runs
 from runyard.store.runs import Run
@@ -24,7 +25,7 @@ from runyard.store.store import Store
 log = logging.getLogger("runyard.scheduler")
 
 RESCUES = 3
-"""How often a new node runner is sent to deliver what a dead one left."""
+"""So many new node runners are sent to deliver what a dead one left before the run counts as failed."""
 
 WORD_WITHIN = 60.0
 """Seconds for which the end of a run is kept back that something outside has stopped, until the cluster says why."""
@@ -36,13 +37,20 @@ _NOT_UP_YET = (names.PROVISIONING, names.PREPARING, names.STARTING)
 
 
 class NodeRunners:
-    """`enqueue` puts a run in its queue again."""
+    """`enqueue` puts a run in its queue again; `stranded` looks after what is left of those that are over."""
 
     def __init__(
-        self, store: Store, folders: RunFolders, ledger: Ledger, ear: Ear, enqueue: Callable[[Run], None]
+        self,
+        store: Store,
+        folders: RunFolders,
+        ledger: Ledger,
+        ear: Ear,
+        stranded: Stranded,
+        enqueue: Callable[[Run], None],
     ) -> None:
         self._store, self._folders, self._ledger = store, folders, ledger
         self._ear = ear
+        self._stranded = stranded
         self._enqueue = enqueue
         self._rescues: dict[str, int] = {}
         self._kept_back: dict[str, Fact] = {}
@@ -102,7 +110,7 @@ class NodeRunners:
             self._folders.stop(handle)
         elif PROMISE in handle:
             line.engine.stop(run_id, handle[PROMISE])
-            self.clear(run_id)
+            self._stranded.look(run_id)
         else:
             line.engine.stop(run_id, handle)
 
@@ -125,38 +133,48 @@ class NodeRunners:
             run = self._ledger.apply(run_id, Fact(states.TAKEN, reason=f"its nodes were taken away ({how})"))
         run = self._tell_end(run, how, taken)
         if run.ended:
-            self.clear(run_id)
+            self._stranded.gone(run_id, how)
             return
         tries = self._rescues[run_id] = self._rescues.get(run_id, 0) + 1
         started = handle is not None and PROMISE not in handle
         if not started and run.status in _NOT_UP_YET and tries <= RESCUES and not self._folders.begun(run_id):
             self._folders.clear(run_id)
             self._enqueue(run)  # the server died before it had started anything
+        elif tries > RESCUES:
+            self._give_up(run_id, how)
+        elif tries == 1 or self._folders.to_rescue(run_id) is None:
+            self._rescue(line, run_id, how)
+        else:
+            line.worker.post(lambda: self._rescue(line, run_id, how), after=pause_after(tries - 1))
+
+    def _rescue(self, line: Line, run_id: str, how: str) -> None:
+        """Have what a dead node runner left delivered by another one; without anything left, the run is over."""
+        run, _ = self._look_up(run_id)
+        if run.ended:  # meanwhile
+            self._stranded.gone(run_id, how)
             return
         try:
-            rescue = self._folders.rescue(run_id, self._ear) if tries <= RESCUES else None
+            rescue = self._folders.rescue(run_id, self._ear)
         except EngineError as error:
             log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
-            line.worker.post(lambda: self.gone(line, run_id, how, taken), after=TRY_AGAIN_AFTER)
+            line.worker.post(lambda: self.gone(line, run_id, how), after=TRY_AGAIN_AFTER)
             return
         if rescue is not None:
             log.warning("the node runner of %s is gone (%s); another one delivers what it left", run_id, how)
             self._keep(run_id, rescue)
-        elif run.between_attempts and tries <= RESCUES:
+            return
+        if not run.between_attempts:
+            run = self._ledger.fail(run_id, "NodeRunnerLost", _lost(how))
+        if run.between_attempts:
             self._begin_next(run_id)
-        else:
-            message = f"The node runner of this run ended before it could tell how the run went ({how})."
-            run = self._ledger.fail(run_id, "NodeRunnerLost", message, final=tries > RESCUES)
-            if run.between_attempts:
-                self._begin_next(run_id)
 
-    def clear(self, run_id: str) -> None:
-        """Remove what a node runner left that was killed after it had told how its run ended. An end that was only
-        guessed leaves the folder alone, and so does a run that is not in this database: nobody has its content yet."""
-        with self._store.database.read() as connection:
-            run = runs.look_up(connection, run_id)
-        if run is not None and run.ended and not states.is_guess(run.status, run.error):
-            self._folders.clear(run_id)
+    def _give_up(self, run_id: str, how: str) -> None:
+        """Nobody is kept waiting for a run any longer whose rescuers die. What it left is delivered when that works."""
+        message = _lost(how)
+        if self._folders.worked_in(run_id):
+            message += f" What it has left in {self._folders.of(run_id)} is delivered as soon as that works."
+        self._ledger.fail(run_id, "NodeRunnerLost", message, final=True)
+        self._stranded.look(run_id, RESCUES)
 
     def _begin_next(self, run_id: str) -> None:
         """The run waits for its next attempt, now that everything of the former one is delivered and gone."""
@@ -201,3 +219,7 @@ class NodeRunners:
     def _look_up(self, run_id: str) -> tuple[Run, Handle | None]:
         with self._store.database.read() as connection:
             return runs.get(connection, run_id), runs.handle(connection, run_id)
+
+
+def _lost(how: str) -> str:
+    return f"The node runner of this run ended before it could tell how the run went ({how})."

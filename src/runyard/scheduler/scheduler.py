@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from runyard.contracts import states as names
 from runyard.contracts.compute import Node, Status, Target
@@ -25,6 +26,7 @@ from runyard.scheduler.node_runners import NodeRunners
 from runyard.scheduler.plans import Surroundings as Surroundings
 from runyard.scheduler.silence import Silence
 from runyard.scheduler.states import Fact
+from runyard.scheduler.stranded import Stranded
 from runyard.scheduler.worker import TRY_AGAIN_AFTER, Worker
 from runyard.store import attempts, runs
 from runyard.store.errors import Conflict, StoreError
@@ -56,7 +58,8 @@ class Scheduler:
         self._lines = Lines(store, engines)
         self._ledger = Ledger(store, self._is_replaceable, notify, self._changed)
         self._silence = Silence(self._ledger)
-        self._runners = NodeRunners(store, engines.folders, self._ledger, self, self._enqueue)
+        self._stranded = Stranded(store, engines.folders, self)
+        self._runners = NodeRunners(store, engines.folders, self._ledger, self, self._stranded, self._enqueue)
         self._worker = Worker("scheduler")
         self._closing = False
 
@@ -66,16 +69,16 @@ class Scheduler:
             under_way = runs.active(connection)
         # Those that hold nodes are known before the first of those that wait may start.
         jobs = [job for job in map(self._take_up, under_way) if job is not None]
-        for run_id in self._engines.folders.left():
-            self._runners.clear(run_id)
         for job in jobs:
             job()
+        self._worker.post(self._take_up_left)
         self._worker.post(self._look_for_silence, "silence")
 
     def close(self) -> None:
         """Stop scheduling. Runs go on: their node runners do not need the server."""
         self._closing = True
         self._worker.close()
+        self._stranded.close()
         self._lines.close()
 
     # What is told of runs, and asked for them
@@ -131,10 +134,18 @@ class Scheduler:
         return run
 
     def forget(self, run_id: str) -> None:
-        """A run was deleted."""
+        """A run was deleted, and what node runners have left of it goes too."""
         self._silence.forget(run_id)
         self._runners.forget(run_id)
         self._lines.leave(run_id)
+        self._stranded.forget(run_id)
+
+    def left(self) -> list[Run]:
+        """The runs of which something lies in a folder here: those under way, and those of which it was not delivered
+        yet."""
+        with self._store.database.read() as connection:
+            found = [runs.look_up(connection, run_id) for run_id in self._engines.folders.left()]
+        return [run for run in found if run is not None]
 
     def seen(self, run: Run) -> Run:
         """A run as it is to be shown: the reason of one that waits is what it waits for at this moment."""
@@ -203,8 +214,8 @@ class Scheduler:
         line = self._lines.of_run(run_id)
         if line is not None:
             line.worker.post(lambda: self._runners.gone(line, run_id, how, taken))
-        else:  # it has told how it ended
-            self._worker.post(lambda: self._runners.clear(run_id))
+        else:  # it has told how it ended, or was given up
+            self._stranded.gone(run_id, how)
 
     # From the queue to the engine
 
@@ -213,6 +224,7 @@ class Scheduler:
         if line is None:
             message = f"There is no compute target {run.target!r} in the workspace {run.workspace!r} any more."
             self._ledger.fail(run.id, "UnknownTarget", message, final=True)
+            self._stranded.look(run.id)
             return
         line.wait(run)
         self._wake(line)
@@ -238,6 +250,7 @@ class Scheduler:
             self._put_off(line, run_id, str(error))
         except (EngineError, SecretMissing) as error:
             self._ledger.fail(run_id, type(error).__name__, str(error))
+            self._stranded.look(run_id)  # its plan holds a token
         except StoreError as error:
             if error.code != "run_not_found":
                 line.give_back(run_id)
@@ -268,14 +281,17 @@ class Scheduler:
                 self._runners.stop(line, run_id)
 
     def _put_off(self, line: Line, run_id: str, why: str) -> None:
-        """The cluster does not answer: the run waits for it, and so do those behind it."""
+        """The cluster does not answer, or this machine could not start anything: the run waits, and so do those behind
+        it."""
+        self._silence.forget(run_id)
         line.give_back(run_id)
         line.away = f"waits for {line.target.name} to answer: {why}"
         line.ask_again_at = time.monotonic() + TRY_AGAIN_AFTER
         with self._store.database.read() as connection:
             told = runs.get(connection, run_id).reason == line.away
         if not told:
-            self._ledger.apply(run_id, Fact(states.AWAY, reason=line.away))
+            # On this machine it is known that nothing of the run has begun; a cluster may have placed it meanwhile.
+            self._ledger.apply(run_id, Fact(states.BACK if line.ours else states.AWAY, reason=line.away))
 
     def _placed(self, line: Line, run_id: str) -> None:
         self._silence.expect(run_id)
@@ -329,6 +345,17 @@ class Scheduler:
         if run.status not in (names.QUEUED, names.PROVISIONING):
             self._silence.expect(run.id)
         return lambda: line.worker.post(lambda: self._runners.watch(line, run.id))
+
+    def _take_up_left(self) -> None:
+        """Have delivered what lies here of runs that are over. On a cluster, one that was given up may be alive."""
+        for run in self.left():
+            if not run.ended:
+                continue
+            line = self._lines.of(run.workspace, run.target)
+            if line is None or line.ours:
+                self._stranded.look(run.id)
+            else:
+                line.worker.post(partial(self._runners.watch, line, run.id))
 
     def _stop(self, line: Line, run_id: str) -> None:
         line.worker.post(lambda: self._runners.stop(line, run_id))

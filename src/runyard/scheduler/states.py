@@ -12,7 +12,7 @@ from typing import Any
 
 from runyard.contracts import states
 
-QUEUE, AWAY, HAND_OVER, WAITS, PLACED = "queue", "away", "hand_over", "waits", "placed"
+QUEUE, AWAY, BACK, HAND_OVER, WAITS, PLACED = "queue", "away", "back", "hand_over", "waits", "placed"
 PREPARING, STARTED, FINALIZING, ENDED = "preparing", "started", "finalizing", "ended"
 HEARTBEAT, SILENT, LOST, CANCEL, PREEMPT, TAKEN = "heartbeat", "silent", "lost", "cancel", "preempt", "taken"
 
@@ -97,7 +97,7 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
         return None  # only an end leads out
     if fact.kind in (PREEMPT, TAKEN):
         return _start_again(status, led, fact, attempt)
-    if fact.kind == AWAY and attempt.restart is not None:
+    if fact.kind in (AWAY, BACK) and attempt.restart is not None:
         return None  # in Queued it would be taken for over, before it has told or shown its end
     return _go_on(status, fact)
 
@@ -113,6 +113,8 @@ def _go_on(status: str, fact: Fact) -> Change | None:
         return Change(states.QUEUED, fact.reason or "waits for a place")
     if fact.kind == AWAY and status in _WAITING:
         return Change(states.QUEUED, fact.reason or "waits for its compute target to answer")
+    if fact.kind == BACK and status in (*_WAITING, states.PREPARING):
+        return Change(states.QUEUED, fact.reason or "could not be started yet")
     if fact.kind == WAITS and status in _WAITING and fact.reason:
         return Change(states.PROVISIONING, fact.reason)
     if fact.kind == HAND_OVER and status in (states.NOT_STARTED, states.QUEUED):

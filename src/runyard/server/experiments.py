@@ -69,4 +69,8 @@ def update(id: str, body: ExperimentChange, yard: Here) -> Response:
 
 @router.delete("/experiments/{id}", summary="Delete an experiment with its runs")
 def delete(id: str, yard: Here) -> Response:
-    return answer(answers.freed(deletion.delete_experiment(yard.store, id)))
+    left = [run.id for run in yard.scheduler.left() if run.experiment_id == id]
+    freed = deletion.delete_experiment(yard.store, id)
+    for run_id in left:
+        yard.scheduler.forget(run_id)
+    return answer(answers.freed(freed))

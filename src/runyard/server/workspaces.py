@@ -68,4 +68,8 @@ def update(name: str, body: WorkspaceChange, yard: Here) -> Response:
 
 @router.delete("/{name}", summary="Delete a workspace with all that is in it")
 def delete(name: str, yard: Here) -> Response:
-    return answer(answers.freed(deletion.delete_workspace(yard.store, name)))
+    left = [run.id for run in yard.scheduler.left() if run.workspace == name]
+    freed = deletion.delete_workspace(yard.store, name)
+    for run_id in left:
+        yard.scheduler.forget(run_id)
+    return answer(answers.freed(freed))

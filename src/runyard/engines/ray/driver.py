@@ -55,8 +55,9 @@ class Keepers:
         self.own = f"runyard-keeper-{secrets.token_hex(6)}"
 
     def make(self) -> None:
-        keeper = importlib.import_module("keeper")
-        self._ray.cloudpickle.register_pickle_by_value(keeper)  # the cluster has no such module
+        keeper, internals = importlib.import_module("keeper"), importlib.import_module("internals")
+        for module in (keeper, internals):
+            self._ray.cloudpickle.register_pickle_by_value(module)  # the cluster has no such module
         tether = Path(__file__).with_name("tether.py").read_text("utf-8")
         options = {
             "name": self.own,
@@ -66,7 +67,8 @@ class Keepers:
             # The head is the node that an autoscaler never takes away.
             "resources": {"node:__internal_head__": 0.001},
         }
-        self._handles[self.own] = self._ray.remote(keeper.Keeper).options(**options).remote(tether)
+        made = self._ray.remote(keeper.Keeper).options(**options)
+        self._handles[self.own] = made.remote(tether, internals.Internals())
         self._ray.get(self._handles[self.own].cluster.remote(), timeout=3 * PATIENCE)  # a new process, which takes time
         self._follow(self.own)
 

@@ -22,11 +22,14 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+if TYPE_CHECKING:
+    from runyard.engines.ray.internals import Internals
 
 WAITS, PLACED, ENDED = "waits", "placed", "ended"
 
@@ -39,7 +42,7 @@ OVERTAKEN = 16
 NOTICE = 60.0
 """A node that is drained goes at a deadline. So many seconds before it the gangs there are asked to end, at most."""
 
-POLL = 2.0
+POLL, LONGEST_PAUSE = 2.0, 60.0
 UNVISITED, UNVISITED_WITH_NEWS = 60.0, 3600.0  # after that a keeper with no gang alive ends
 KEPT = 5000  # ended gangs that are remembered when nobody asks to forget them
 
@@ -71,8 +74,8 @@ class Gang:
 class Keeper:
     """The actor. Its methods are called by drivers: the one that made it, and those after it."""
 
-    def __init__(self, tether: str) -> None:
-        self._tether = tether
+    def __init__(self, tether: str, internals: Internals) -> None:
+        self._tether, self._internals = tether, internals
         self._gangs: dict[str, Gang] = {}
         self._numbers = itertools.count(1)
         self._version = 0
@@ -82,6 +85,7 @@ class Keeper:
         self._nodes: tuple[float, list[dict[str, Any]]] = (-POLL, [])
         self._hopeless: tuple[float, set[str]] = (-POLL, set())
         self._looking = asyncio.Lock()
+        self._releasing: set[asyncio.Task[None]] = set()  # kept so that they are not collected
         self._ending = asyncio.ensure_future(self._end_when_unused())
         self._leaving = asyncio.ensure_future(self._end_before_nodes_go())
         self._run = ray.remote(run_node)
@@ -101,9 +105,9 @@ class Keeper:
             return
         gang.stopped = True
         gang.turn.set()
-        if gang.state == WAITS and gang.group is not None:
-            await self._in_thread(remove_placement_group, gang.group)
         self._cancel(gang)
+        if gang.state == WAITS:
+            await self._release(gang)
 
     async def forget(self, name: str) -> None:
         """Nobody will ask for this gang again, if it has ended."""
@@ -140,8 +144,7 @@ class Keeper:
             if gang.stopped and gang.state == WAITS:
                 gang.how, gang.taken = "it was taken out of the queue", False
             self._cancel(gang)
-            if gang.group is not None:
-                await self._in_thread(remove_placement_group, gang.group)
+            await self._release(gang)
             await self._enter(gang, ENDED)
             self._drop_the_oldest()
 
@@ -221,6 +224,27 @@ class Keeper:
             with contextlib.suppress(ray.exceptions.RayError, ValueError):
                 ray.cancel(task)
 
+    async def _release(self, gang: Gang) -> None:
+        """Give the nodes of a gang back. Should Ray fail at that, it is tried again, and the gang ends all the same."""
+        if gang.group is not None and not await self._removed(gang):
+            again = asyncio.ensure_future(self._release_later(gang))
+            self._releasing.add(again)
+            again.add_done_callback(self._releasing.discard)
+
+    async def _release_later(self, gang: Gang) -> None:
+        pause = POLL
+        while not await self._removed(gang):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _removed(self, gang: Gang) -> bool:
+        try:
+            await self._in_thread(remove_placement_group, gang.group)
+            return True
+        except Exception as error:  # noqa: BLE001 - it raises many kinds
+            print(f"the nodes of {gang.name} could not be given back: {first_line(error)}", flush=True)  # in Ray's log
+            return False
+
     async def _end_before_nodes_go(self) -> None:
         """Ask gangs to end while there is time to save and deliver. Ray itself lets them run until the node is gone."""
         while True:
@@ -228,7 +252,7 @@ class Keeper:
             placed = [gang for gang in self._gangs.values() if gang.state == PLACED and not gang.leaving]
             if not placed:
                 continue
-            deadlines = await self._ask(draining, otherwise={})
+            deadlines = await self._ask(self._internals.draining, otherwise={})
             for gang in placed:
                 going = [index for index, node in enumerate(gang.nodes) if goes_soon(deadlines.get(node, 0))]
                 if going:
@@ -250,7 +274,7 @@ class Keeper:
         async with self._looking:
             seen_at, nodes = self._nodes
             if time.monotonic() - seen_at >= POLL:
-                nodes = await self._in_thread(nodes_alive)
+                nodes = await self._in_thread(self._internals.nodes)
                 self._nodes = (time.monotonic(), nodes)
         return nodes
 
@@ -259,7 +283,7 @@ class Keeper:
         async with self._looking:
             seen_at, refused = self._hopeless
             if time.monotonic() - seen_at >= POLL:
-                refused = await self._ask(refused_by_autoscaler, otherwise=set())
+                refused = await self._ask(self._internals.refused, otherwise=set())
                 self._hopeless = (time.monotonic(), refused)
         return refused
 
@@ -321,8 +345,14 @@ async def exit_of(task: Any) -> Exit:
     except ray.exceptions.RayError as error:
         return Exit(f"Ray lost it ({first_line(error)})", lost=True, taken=True)
     if code < 0:
-        return Exit(f"killed by {signal.Signals(-code).name}")
+        return Exit(f"killed by {signal_name(-code)}")
     return Exit(f"exit code {code}" + (f": {said}" if code and said else ""), good=code == 0)
+
+
+def signal_name(number: int) -> str:
+    """As `runyard.node.exits` has it, which is not here. Real-time signals have no name."""
+    known = {each.value: each.name for each in signal.Signals}
+    return known.get(number, f"signal {number}")
 
 
 def run_node(tether: str, command: list[str], environment: dict[str, str]) -> tuple[int, str]:
@@ -364,41 +394,8 @@ def environment_of_node() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(own)}
 
 
-def draining() -> dict[str, int]:
-    """When each node that is drained will be taken away, in milliseconds of the clock; 0: when it is idle."""
-    deadlines: dict[str, int] = ray._private.state.state.get_draining_nodes()
-    return deadlines
-
-
 def goes_soon(deadline: int) -> bool:
     return deadline > 0 and deadline / 1000 - time.time() < NOTICE
-
-
-def nodes_alive() -> list[dict[str, Any]]:
-    free = ray._private.state.available_resources_per_node()
-    leaving = draining()
-    return [
-        {
-            "id": node["NodeID"],
-            "name": node.get("NodeName") or node["NodeManagerAddress"],
-            "address": node["NodeManagerAddress"],
-            "has": node["Resources"],
-            "free": free.get(node["NodeID"], {}),
-            "leaving": node["NodeID"] in leaving,
-        }
-        for node in ray.nodes()
-        if node["Alive"]
-    ]
-
-
-def refused_by_autoscaler() -> set[str]:
-    """The ids of the placement groups for which the autoscaler has no node type, or may not add as many nodes. Only
-    autoscaler v2 tells."""
-    from ray.core.generated.autoscaler_pb2 import GetClusterStatusReply
-
-    told = ray._private.worker.global_worker.gcs_client.get_cluster_status()
-    state = GetClusterStatusReply.FromString(told).autoscaling_state
-    return {request.details.partition(":")[0] for request in state.infeasible_gang_resource_requests}
 
 
 def why_it_waits(
