@@ -26,7 +26,7 @@ from runyard.scheduler.plans import Surroundings as Surroundings
 from runyard.scheduler.silence import Silence
 from runyard.scheduler.states import Fact
 from runyard.scheduler.worker import TRY_AGAIN_AFTER, Worker
-from runyard.store import attempts, runs
+from runyard.store import attempts, family, runs
 from runyard.store.errors import Conflict, StoreError
 from runyard.store.runs import Run, StateChange
 from runyard.store.secrets import SecretMissing
@@ -85,7 +85,7 @@ class Scheduler:
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)
         if run.led:
-            self._silence.expect(run_id)
+            self._silence.expect(run_id, family.leader(run))
         else:
             self._enqueue(run)
 
@@ -305,7 +305,7 @@ class Scheduler:
     def _end_led_children(self, parent: Run) -> None:
         """Child runs that the script led, and did not end itself, end as it did: nobody else is left to lead them."""
         with self._store.database.read() as connection:
-            children = [runs.get(connection, each) for each in runs.descendants(connection, parent.id)]
+            children = list(family.led_from(connection, parent.id))
         outcome = {names.COMPLETED: "completed", names.CANCELED: "canceled"}.get(parent.status, "failed")
         error = None
         if outcome == "failed":
@@ -318,7 +318,7 @@ class Scheduler:
     def _take_up(self, run: Run) -> Callable[[], None] | None:
         """A run that was under way when the former server ended. Returns what is left to be done for it."""
         if run.led:
-            self._silence.expect(run.id)
+            self._silence.expect(run.id, family.leader(run))
             return None
         line = self._lines.enter(run)
         waits = run.status in (names.NOT_STARTED, names.QUEUED) and not run.between_attempts
