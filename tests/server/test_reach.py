@@ -32,6 +32,7 @@ LED = {
 WRITTEN = {
     ("PATCH", RUN),
     ("POST", f"{RUN}/cancel"),
+    ("POST", f"{RUN}/end"),
     ("PUT", f"{RUN}/files/{{name}}"),
     ("POST", f"{RUN}/links"),
     ("POST", f"{RUN}/journals/{{writer}}"),
@@ -49,7 +50,7 @@ CONTENT = {
     ("GET", "/api/snapshots/{id}"),  # that of the run
     ("POST", "/api/objects/fetch"),  # what is in it
 }
-ENDING = {("POST", f"{RUN}/cancel")}
+ENDING = {("POST", f"{RUN}/cancel"), ("POST", f"{RUN}/end")}
 
 WS = "/api/workspaces/{workspace}"
 WITHIN = {
@@ -200,6 +201,7 @@ def _body(made: Family, method: str, template: str, which: str, workspace: str) 
         ("POST", "/api/runs"): {"kind": "child", "parent_id": run["id"]},
         ("PATCH", RUN): {"set_tags": {"a": "b"}},
         ("POST", f"{RUN}/facts"): {"fact": "heartbeat"},
+        ("POST", f"{RUN}/end"): {"outcome": "failed"},
         ("PUT", f"{RUN}/meeting"): {"attempt": 1, "address": "127.0.0.1:9"},
         ("POST", f"{WS}/compute"): {"name": "mine", "max_nodes": 1},
         ("PATCH", f"{WS}/compute/{{name}}"): {"max_nodes": 1},

@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from runyard.contracts import states as names
 from runyard.contracts.compute import Node, Status, Target
@@ -115,6 +116,19 @@ class Scheduler:
                 self._stop(line, each)
         with self._store.database.read() as connection:
             return runs.get(connection, run_id)
+
+    def declare(self, run_id: str, outcome: str, error: dict[str, Any] | None) -> Run:
+        """Somebody other than its reporter says how a run ends. A script that is under way is ended for it; the run's
+        end follows when that is done and all that it wrote is stored."""
+        line = self._lines.of_run(run_id)
+        with self._store.database.read() as connection:
+            run = runs.get(connection, run_id)
+        at_once = run.led or run.status in (names.NOT_STARTED, names.QUEUED)
+        apply = self._ledger.end if at_once else self._ledger.apply
+        run = apply(run_id, Fact(states.DECLARED, outcome=outcome, error=error))
+        if line is not None and (run.ended or states.is_declared(run.error)):
+            self._stop(line, run_id)
+        return run
 
     def preempt(self, run_id: str) -> Run:
         """End the attempt of a run that is under way; another one follows it."""

@@ -53,6 +53,15 @@ class FactReport(BaseModel):
     attempt: int | None = None
 
 
+class EndRequest(BaseModel):
+    """How somebody other than its reporter wants a run to end."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    outcome: Literal["completed", "failed"]
+    error: dict[str, JsonValue] | None = None
+
+
 @router.post("", status_code=201, summary="Make a run")
 def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) -> Response:
     run_request.check(body)
@@ -159,6 +168,12 @@ def report(run_id: LedRun, body: FactReport, yard: Here) -> Response:
 @router.post("/{run_id}/cancel", summary="Ask a run to stop")
 def cancel(run_id: WrittenRun, request: Request, yard: Here) -> Response:
     return answer(answers.run(yard.scheduler.cancel(run_id), yard, request.base_url))
+
+
+@router.post("/{run_id}/end", summary="End a run as completed or failed, its script included")
+def end(run_id: WrittenRun, body: EndRequest, request: Request, yard: Here) -> Response:
+    run = yard.scheduler.declare(run_id, body.outcome, _in_form(body.error))
+    return answer(answers.run(run, yard, request.base_url))
 
 
 @router.delete("/{run_id}", summary="Delete a run and its descendants for good", dependencies=[User])
