@@ -52,7 +52,8 @@ def test_switches(value: object, expected: bool) -> None:
 
 
 def test_what_is_no_switch_and_no_choice() -> None:
-    for value in ("maybe", 2, []):
+    strange: tuple[object, ...] = ("maybe", 2, [])
+    for value in strange:
         with pytest.raises(ComputeTargetException, match="s is True or False"):
             switch("s", value)
     with pytest.raises(ComputeTargetException, match="c is one of A, B, not 3"):

@@ -197,6 +197,11 @@ class Workspace(AbsentParts):
         return dict(self._known()["tags"])
 
     @property
+    def _workspace_id(self) -> str:
+        """The workspace's id, as code reads it that looked into SDK v1."""
+        return self._known()["id"]
+
+    @property
     def service_context(self) -> Service:
         """The connection to the server."""
         return self.service
