@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from azureml.core import Environment, Experiment, Run, Workspace
 
 if TYPE_CHECKING:
@@ -95,7 +97,8 @@ for what in (
 """
 
 
-def test_a_run_uses_its_workspace(yard: Yard) -> None:
+def test_a_run_uses_its_workspace(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNYARD_LOCAL_RUNS", "1")  # a run that waits for another must not keep it out
     Workspace.create("elsewhere", subscription_id="s", resource_group="r")
     config = yard.config(
         """
@@ -109,7 +112,7 @@ def test_a_run_uses_its_workspace(yard: Yard) -> None:
     config.run_config.environment_variables["SECRET"] = "open sesame"
     older = Experiment(yard.workspace, "journey").submit(config)
     older.wait_for_completion()
-    family = yard.config(PARENT, older.id, older.experiment.id)
+    family = yard.config(PARENT, older.id, older.experiment.id, max_seconds=600)
     (yard.folder / "project-2" / "child.py").write_text(CHILD)
     parent = Experiment(yard.workspace, "journey").submit(family)
     try:

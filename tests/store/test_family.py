@@ -36,8 +36,8 @@ def test_parents_and_those_that_submitted_stand_above(store: Store) -> None:
     with store.database.read() as connection:
         assert {each.id for each in family.led_from(connection, "own")} == {"submitted", "sibling"}
         assert {each.id for each in family.led_from(connection, "submitted")} == {"below"}
-        assert family.leader(runs.get(connection, "sibling")) == "own"
-        assert family.leader(runs.get(connection, "below")) == "submitted"
+        assert family.origin(runs.get(connection, "sibling")) == "own"
+        assert family.origin(runs.get(connection, "below")) == "submitted"
 
 
 def test_a_ring_has_an_end(store: Store) -> None:

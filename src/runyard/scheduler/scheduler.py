@@ -86,7 +86,7 @@ class Scheduler:
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)
         if run.led:
-            self._silence.expect(run_id, family.leader(run))
+            self._silence.expect(run_id, family.origin(run))
         else:
             self._enqueue(run)
 
@@ -332,7 +332,7 @@ class Scheduler:
     def _take_up(self, run: Run) -> Callable[[], None] | None:
         """A run that was under way when the former server ended. Returns what is left to be done for it."""
         if run.led:
-            self._silence.expect(run.id, family.leader(run))
+            self._silence.expect(run.id, family.origin(run))
             return None
         line = self._lines.enter(run)
         waits = run.status in (names.NOT_STARTED, names.QUEUED) and not run.between_attempts

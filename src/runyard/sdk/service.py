@@ -135,7 +135,7 @@ def run_service() -> Service:
 
 
 def inside_a_run() -> bool:
-    return bool(os.environ.get("AZUREML_RUN_ID") and os.environ.get("AZUREML_SERVICE_ENDPOINT"))
+    return all(os.environ.get(f"AZUREML_{name}") for name in ("RUN_ID", "RUN_TOKEN", "SERVICE_ENDPOINT"))
 
 
 def find_service(server: str | None = None) -> Service:

@@ -27,8 +27,8 @@ def above(connection: Connection, run_id: str) -> list[str]:
     return found
 
 
-def leader(run: Run) -> str | None:
-    """The run whose processes lead a led run that was made from inside it; None when it was made from elsewhere."""
+def origin(run: Run) -> str | None:
+    """The run from inside which a run was made, where that is known, else its parent."""
     return run.properties.get(SUBMITTED_FROM) or run.parent_id
 
 
