@@ -1,5 +1,6 @@
 import ast
 import importlib
+import importlib.util
 import os
 import re
 import subprocess
@@ -74,12 +75,51 @@ def test_the_version_that_scripts_print() -> None:
 
 @pytest.mark.parametrize("name", ["Dataset", "Datastore", "Model", "Webservice", "Keyvault"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
-    words = f"azureml.core.{name} is part of SDK v1, but this version of Runyard does not have it yet"
+    words = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
     with pytest.raises(ImportError, match=words):
         exec(f"from azureml.core import {name}")
     with pytest.raises(AttributeError, match=words):
         getattr(azureml.core, name)
     assert not hasattr(azureml.core, name)
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("import azureml.pipeline.core", "azureml.pipeline"),
+        ("from azureml.train.automl import AutoMLConfig", "azureml.train.automl"),
+        ("from azureml.core.webservice import AciWebservice", "azureml.core.webservice"),
+        ("from azureml.core import model", "azureml.core.model"),
+        ("from azureml.core.model import Model", "azureml.core.model"),
+        ("from azureml.data.dataset_factory import FileDatasetFactory", "azureml.data.dataset_factory"),
+        ("from azureml.train.hyperdrive.policy import BanditPolicy", "azureml.train.hyperdrive.policy"),
+        ("from azureml.train.hyperdrive import choice", "azureml.train.hyperdrive.choice"),
+        ("from azureml.data import FileDataset", "azureml.data.FileDataset"),
+        ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
+        ("import importlib; importlib.import_module('azureml.opendatasets')", "azureml.opendatasets"),
+    ],
+)
+def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(code: str, what: str) -> None:
+    words = f"{what} is part of SDK v1, not of Runyard: this version does not have it yet."
+    with pytest.raises(ImportError) as caught:
+        exec(code)
+    assert str(caught.value) == words
+
+
+def test_who_asks_whether_a_module_is_there_is_told_no() -> None:
+    assert importlib.util.find_spec("azureml.mlflow") is None
+    with pytest.raises(ModuleNotFoundError) as caught:
+        exec("import azureml.mlflow")
+    assert caught.value.name == "azureml.mlflow"
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'azureml\.nothing'"):
+        exec("import azureml.nothing")
+
+
+def test_a_companion_package_that_is_installed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mlflow.py").write_text("here = True\n")
+    monkeypatch.setattr(azureml, "__path__", [*azureml.__path__, str(tmp_path)])
+    exec("import azureml.mlflow\nassert azureml.mlflow.here")
+    sys.modules.pop("azureml.mlflow")
 
 
 def test_a_name_that_never_was_is_refused_as_python_does() -> None:
@@ -102,6 +142,7 @@ def test_importing_azureml_core_loads_next_to_nothing() -> None:
         "runyard",
         "runyard.sdk",
         "runyard.sdk.sdk_v1",
+        "runyard.sdk.sdk_v1_modules",
     }
     assert loaded.isdisjoint({"dataclasses", "inspect", "json", "http.client", "socket", "ssl", "asyncio", "logging"})
 

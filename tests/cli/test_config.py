@@ -21,6 +21,14 @@ def test_a_setting_is_changed_read_and_put_back(fresh_shell: Shell) -> None:
     assert "environments.relax" in unknown["help"]
 
 
+def test_the_reach_of_runs_is_narrowed_by_the_operator(fresh_shell: Shell) -> None:
+    assert fresh_shell.json("config", "ls")["runs.scope"] == "workspace"
+    assert "runs.scope is run in the workspace" in fresh_shell.call("config", "set", "runs.scope", "run").stdout
+    refused = fresh_shell.refusal("config", "set", "runs.scope", "everything", expect=errors.FAILED)
+    assert "workspace or run" in refused["help"]
+    assert fresh_shell.json("config", "unset", "runs.scope")["runs.scope"] == "workspace"
+
+
 def test_keys_are_completed(fresh_shell: Shell) -> None:
     told = fresh_shell.call(
         _RUNYARD_COMPLETE="complete_bash", COMP_WORDS="runyard config set environments.r", COMP_CWORD="3"

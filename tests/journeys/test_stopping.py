@@ -49,6 +49,48 @@ def test_cancel_ends_a_script_that_does_not_want_to(
     assert not yard.processes("train.py")
 
 
+def test_fail_ends_the_script_and_the_error_stays(yard: Yard, tmp_path: Path) -> None:
+    """`run.fail()` on a submitted run: its script has time to save, all that it wrote is there when the call returns,
+    and what the user said is what the run tells."""
+    run = yard.submit(POLITE, tmp_path / "begun")
+    yard.wait((tmp_path / "begun").exists, "the script to begin")
+    run.fail("the loss is not a number", error_code="Diverged")
+    assert run.get_status() == "Failed"
+    error = run.get_details()["error"]
+    assert (error["code"], error["message"]) == ("Diverged", "the loss is not a number")
+    assert not yard.processes("train.py")
+    assert run.get_metrics() == {"saved": 1}
+    assert "saved before the end" in run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
+    run.complete()  # and it stays so
+    run.cancel()
+    assert (run.get_status(), run.get_details()["error"]["code"]) == ("Failed", "Diverged")
+
+
+def test_complete_ends_the_script_and_the_run_is_completed(
+    yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNYARD_GRACE_SECONDS", "0.5")
+    run = yard.submit(STUBBORN, tmp_path / "begun")
+    yard.wait((tmp_path / "begun").exists, "the script to begin")
+    run.complete()
+    assert run.get_status() == "Completed"
+    assert "error" not in run.get_details()
+    assert not yard.processes("train.py")
+
+
+def test_a_run_that_was_failed_while_its_server_died_is_failed(yard: Yard, tmp_path: Path) -> None:
+    """The server dies while the script takes its time to end: the next one knows how the run ends."""
+    run = yard.submit(STUBBORN, tmp_path / "begun")  # with the usual grace: it is alive while the server dies
+    yard.wait((tmp_path / "begun").exists, "the script to begin")
+    body = {"outcome": "failed", "error": {"code": "Diverged", "message": "no"}}
+    told = yard.workspace.service.post(f"/api/runs/{run.id}/end", body)
+    assert told["status"] == "Finalizing"
+    yard.kill_server()
+    with pytest.raises(ActivityFailedException, match="Diverged"):
+        run.wait_for_completion()
+    assert not yard.processes("train.py")
+
+
 def test_cancel_at_any_moment_after_submit(yard: Yard) -> None:
     yard.workspace  # noqa: B018 (the server is up before the first submit)
     for _ in range(6):

@@ -209,6 +209,39 @@ def test_cancel_wins_over_a_restart(yard: Yard) -> None:
     assert len(cluster.gangs) == 2
 
 
+OWN_WORDS = {"code": "Diverged", "message": "the loss is not a number"}
+
+
+def test_a_run_that_its_user_fails_is_ended_and_neither_explained_nor_started_again(yard: Yard) -> None:
+    yard.start()
+    run_id, cluster = yard.submit("hpc"), yard.clusters["hpc"]
+    running(yard, cluster, run_id)
+    assert yard.scheduler.declare(run_id, "failed", OWN_WORDS).status == names.FINALIZING
+    wait(lambda: cluster.stopped == [run_id], "for the gang to be stopped")
+    assert yard.scheduler.holders("local", "hpc") == [run_id], "its nodes are taken until it has ended"
+    with pytest.raises(Conflict):
+        yard.scheduler.preempt(run_id)
+    yard.restart()
+    wait(lambda: cluster.stopped == [run_id, run_id], "for the gang to be stopped by the next server")
+    assert yard.scheduler.report(run_id, STOPPED).status == names.FAILED
+    run = yard.run(run_id)
+    assert (run.error, run.reason, run.attempt) == (OWN_WORDS, OWN_WORDS["message"], 1)
+
+
+def test_a_run_that_its_user_fails_while_it_waits_is_not_started(yard: Yard) -> None:
+    yard.start()
+    cluster = yard.clusters["hpc"]
+    cluster.away = "slurmctld does not answer."
+    run_id = yard.submit("hpc")
+    yard.reach(run_id, names.QUEUED)
+    assert yard.scheduler.declare(run_id, "failed", OWN_WORDS).status == names.FAILED
+    cluster.away = None
+    after = yard.submit("hpc")
+    yard.reach(after, names.PROVISIONING)
+    assert cluster.attempts_of(run_id) == []
+    assert yard.run(run_id).error == OWN_WORDS
+
+
 def test_what_is_not_under_way_cannot_be_preempted(yard: Yard) -> None:
     yard.start()
     cluster = yard.clusters["hpc"]

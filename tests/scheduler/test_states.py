@@ -15,7 +15,7 @@ from runyard.scheduler.states import Attempt, Change, Fact, decide
 KINDS = [
     *(states.QUEUE, states.AWAY, states.BACK, states.HAND_OVER, states.WAITS, states.PLACED),
     *(states.PREPARING, states.STARTED, states.FINALIZING, states.ENDED),
-    *(states.HEARTBEAT, states.SILENT, states.LOST, states.CANCEL, states.PREEMPT, states.TAKEN),
+    *(states.HEARTBEAT, states.SILENT, states.LOST, states.CANCEL, states.PREEMPT, states.TAKEN, states.DECLARED),
 ]
 GUESS = {"code": "NodeRunnerLost", "message": "?"}
 NODE_LOST = {"code": "NodeLost", "message": "Node 1 was lost.\nMore of it."}
@@ -26,7 +26,7 @@ def after(status: str, *facts: Fact, led: bool = False, attempt: Attempt = state
     for fact in facts:
         change = decide(status, error, led, fact, attempt)
         if change is not None:
-            status, error = change.status, change.error
+            status, error = change.status, change.error or (None if change.status in names.TERMINAL else error)
             attempt = replace(attempt, restart=change.restart or attempt.restart)
     return status
 
@@ -164,6 +164,51 @@ def test_a_run_that_has_not_started_is_cancelled_at_once() -> None:
 
 def test_a_run_led_by_its_maker_is_cancelled_at_once() -> None:
     assert after(names.RUNNING, Fact(states.CANCEL), led=True) == "Canceled"
+
+
+OWN_WORDS = {"code": "Diverged", "message": "no number\nat all"}
+
+
+def declared(outcome: str = "failed") -> Fact:
+    return Fact(states.DECLARED, outcome=outcome, error=OWN_WORDS if outcome == "failed" else None)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        (ended("failed", stopped=True),),
+        (ended("completed"),),
+        (ended("completed", stopped=True),),
+        (Fact(states.FINALIZING), ended("failed", timed_out=True)),
+        (Fact(states.HEARTBEAT), Fact(states.LOST, error=GUESS)),
+        (Fact(states.CANCEL), ended("failed", stopped=True)),
+        (Fact(states.TAKEN), Fact(states.PREEMPT), Fact(states.LOST, error=GUESS)),
+    ],
+)
+@pytest.mark.parametrize(("outcome", "expected"), [("failed", "Failed"), ("completed", "Completed")])
+@pytest.mark.parametrize("status", [names.PROVISIONING, names.PREPARING, names.RUNNING, names.CANCEL_REQUESTED])
+def test_how_a_run_ends_is_what_its_user_said(
+    status: str, outcome: str, expected: str, facts: tuple[Fact, ...]
+) -> None:
+    """Whatever its script does once it is told to end, and wherever another attempt would have followed."""
+    attempt = Attempt(restarts=3, replaceable=True)
+    assert after(status, declared(outcome), attempt=attempt) == "Finalizing"
+    assert after(status, declared(outcome), *facts, attempt=attempt) == expected
+
+
+def test_what_its_user_said_of_a_run_is_its_error() -> None:
+    first = decide(names.RUNNING, None, False, declared())
+    assert first is not None
+    assert first.error == {**OWN_WORDS, states.OUTCOME: "failed"}
+    last = decide(first.status, first.error, False, ended("failed", stopped=True))
+    assert last is not None
+    assert (last.error, last.reason) == (OWN_WORDS, "no number")
+
+
+@pytest.mark.parametrize("status", [names.NOT_STARTED, names.QUEUED])
+def test_a_run_that_has_not_started_fails_at_once_when_its_user_says_so(status: str) -> None:
+    assert after(status, declared()) == "Failed"
+    assert after(names.RUNNING, declared("completed"), led=True) == "Completed"
 
 
 def test_a_guess_from_silence_gives_way_to_the_truth() -> None:

@@ -192,7 +192,7 @@ def test_a_run_on_a_target(workspace: Workspace, experiment: Experiment, name: s
     run = experiment.submit(ScriptRunConfig(str(tmp_path), "train.py", compute_target=made))
     wait_for(lambda: run.get_status() == "Running")
     assert run.get_details()["target"] == name
-    assert [each.id for each in made.get_active_runs()] == [run.id]
+    assert [(each.id, each.run_id) for each in made.get_active_runs()] == [(run.id, run.id)]
     (node,) = made.list_nodes()
     assert (node["nodeState"], node["runId"]) == ("running", run.id)
     status = made.get_status()

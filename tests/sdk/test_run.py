@@ -204,6 +204,12 @@ def test_the_ends_of_a_with_block(experiment: Experiment) -> None:
     assert exited.get_status() == "Failed"
 
 
+@pytest.mark.parametrize("run_id", [None, "", 3])
+def test_a_run_needs_an_id(experiment: Experiment, run_id: object) -> None:
+    with pytest.raises(UserErrorException, match=r"is no id of one\. experiment\.submit"):
+        Run(experiment, run_id)  # type: ignore[arg-type]
+
+
 def test_fail_and_cancel(experiment: Experiment) -> None:
     run = begin(experiment)
     with pytest.raises(TypeError):

@@ -8,6 +8,7 @@ import pytest
 
 from runyard.sdk import exceptions
 from runyard.sdk.client import ClientProblem
+from runyard.sdk.experiment import Experiment
 from runyard.sdk.service import find_service, problem_code, sdk_exception
 from runyard.sdk.workspace import Workspace
 
@@ -47,12 +48,37 @@ def test_a_server_elsewhere_needs_a_token(workspace: Workspace, monkeypatch: pyt
         find_service()
 
 
-def test_inside_a_run_on_this_machine_the_server_is_the_users_own(
+def test_inside_a_run_the_token_is_the_runs_wherever_that_is(
     workspace: Workspace, server_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AZUREML_RUN_ID", "some_run")
-    monkeypatch.setenv("AZUREML_RUN_TOKEN", "run.some_run.x")
+    """What a script may do must not depend on whether its node sees the user's home folder."""
+    run = Experiment(workspace, "inside").start_logging(snapshot_directory=None, outputs=False)
+    token = str(run._known()["token"])
+    monkeypatch.setenv("AZUREML_RUN_ID", run.id)
+    monkeypatch.setenv("AZUREML_RUN_TOKEN", token)
     monkeypatch.setenv("AZUREML_SERVICE_ENDPOINT", workspace.service.url)
-    assert find_service().client.locator.token == "run.some_run.x"
     monkeypatch.setenv("RUNYARD_SERVER_FILE", str(server_home / "server.json"))
-    assert find_service().client.locator.token == (server_home / "token").read_text().strip()
+    for named in (None, "http://the-same-server-by-another-name"):  # in a config.json that came with the snapshot
+        service = find_service(named)
+        assert (service.client.locator.token, service.url) == (token, workspace.service.url)
+    monkeypatch.setenv("AZUREML_ARM_WORKSPACE_NAME", workspace.name)
+    assert Workspace.from_config().name == workspace.name
+    with pytest.raises(exceptions.AuthenticationException, match="another"):
+        Workspace("s", "r", "another")
+    monkeypatch.setenv("RUNYARD_SERVER", workspace.service.url)
+    monkeypatch.setenv("RUNYARD_TOKEN", str(workspace.service.client.locator.token))
+    assert find_service().client.locator.token == workspace.service.client.locator.token
+    run.complete()
+
+
+def test_inside_a_run_its_workspace_is_the_one_that_no_file_names(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = Workspace.create("team-of-the-run", exist_ok=True)
+    run = Experiment(team, "inside").start_logging(snapshot_directory=None, outputs=False)
+    monkeypatch.setenv("AZUREML_RUN_ID", run.id)
+    monkeypatch.setenv("AZUREML_RUN_TOKEN", str(run._known()["token"]))
+    monkeypatch.setenv("AZUREML_SERVICE_ENDPOINT", workspace.service.url)
+    monkeypatch.setenv("AZUREML_ARM_WORKSPACE_NAME", team.name)
+    assert Workspace.from_config().name == team.name
+    run.complete()

@@ -77,6 +77,10 @@ def test_what_cannot_exist_is_empty_and_what_cannot_be_done_says_so(workspace: W
     workspace.sync_keys()
 
 
+def test_its_id_is_where_code_of_sdk_v1_looks_for_it(workspace: Workspace) -> None:
+    assert workspace._workspace_id == workspace.get_details()["workspaceid"]
+
+
 def test_it_shows_itself(workspace: Workspace) -> None:
     assert repr(workspace) == (
         "Workspace.create(name='local', subscription_id='00000000-0000-0000-0000-000000000000', resource_group='local')"

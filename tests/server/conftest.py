@@ -65,13 +65,14 @@ class Client:
         *,
         body: bytes | Iterator[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
+        begin: bool = False,
     ) -> Answer:
+        """With `begin`, the body of an answer that is no refusal is not read: it may be a stream without an end."""
         connection = self._connect()
         try:
             response = self._send(connection, method, path, value, body, headers)
-            return Answer(
-                response.status, {name.lower(): text for name, text in response.getheaders()}, response.read()
-            )
+            content = b"" if begin and response.status < 300 else response.read()
+            return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, content)
         finally:
             connection.close()
 

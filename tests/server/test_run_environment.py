@@ -134,7 +134,9 @@ def test_a_run_fetches_the_folder_that_its_image_is_built_from(served: Served) -
     assert own.get(f"/api/snapshots/{listing.id}").body == listing.text
     fetched = own.call("POST", "/api/objects/fetch", {"hashes": [digest]})
     assert fetched.body == pack.header(digest, len(content)) + content
-    other = client.as_run(client.make_run())
+    assert client.as_run(client.make_run()).get(f"/api/snapshots/{listing.id}").body == listing.text
+    client.ok("POST", "/api/workspaces", {"name": "other", "subscription_id": "s", "resource_group": "r"})
+    other = client.as_run(client.make_run(workspace="other"))
     assert other.get(f"/api/snapshots/{listing.id}").code == "not_allowed"
 
 

@@ -35,14 +35,20 @@ def test_only_wheels_are_kept_and_in_a_workspace(client: Client) -> None:
     assert client.call("PUT", f"/api/workspaces/nowhere/wheels/{NAME}", body=b"").code == "workspace_not_found"
 
 
-def test_a_run_fetches_the_wheels_of_its_own_environment(served: Served) -> None:
+def test_a_run_fetches_the_wheels_of_its_workspace(served: Served) -> None:
     client = served.client
     address = client.ok("PUT", PATH, body=CONTENT)["address"]
     with_it = served.stored_run(launch={"command": "true", "environment": {"pip": ["numpy", address]}})
+    client.ok("POST", "/api/workspaces", {"name": "other", "subscription_id": "s", "resource_group": "r"})
     without = served.stored_run(launch={"command": "true"})
+    elsewhere = served.stored_run(workspace="other", launch={"command": "true"})
     wanted = {"hashes": [DIGEST]}
     fetched = client.as_run(with_it).call("POST", "/api/objects/fetch", wanted)
     assert fetched.body == pack.header(DIGEST, len(CONTENT)) + CONTENT
+    assert client.as_run(without).call("POST", "/api/objects/fetch", wanted).status == 200
+    assert client.as_run(elsewhere).call("POST", "/api/objects/fetch", wanted).code == "not_allowed"
+    client.ok("PUT", "/api/workspaces/local/settings/runs.scope", {"value": "run"})
+    assert client.as_run(with_it).call("POST", "/api/objects/fetch", wanted).status == 200
     assert client.as_run(without).call("POST", "/api/objects/fetch", wanted).code == "not_allowed"
 
 

@@ -9,10 +9,11 @@ PATH = "/api/workspaces/local/settings"
 
 
 def test_settings_are_shown_changed_and_set_back(client: Client) -> None:
-    before = {"settings": {"environments.relax": "false", "environments.limit": "none"}}
+    usual = {"environments.relax": "false", "environments.limit": "none", "runs.scope": "workspace"}
+    before = {"settings": usual}
     assert client.ok("GET", PATH) == before
     changed = client.ok("PUT", f"{PATH}/environments.limit", {"value": "50 GB"})
-    assert changed == {"settings": {"environments.relax": "false", "environments.limit": "50GB"}}
+    assert changed == {"settings": {**usual, "environments.limit": "50GB"}}
     assert client.ok("GET", PATH) == changed
     assert client.ok("DELETE", f"{PATH}/environments.limit") == before
 

@@ -7,7 +7,7 @@ import pytest
 from runyard.store import deletion, workspace_settings, workspaces
 from runyard.store.errors import NotFound, Refused
 from runyard.store.store import Store
-from runyard.store.workspace_settings import LIMIT, RELAX
+from runyard.store.workspace_settings import LIMIT, RELAX, SCOPE
 
 
 def put(store: Store, key: str, value: str) -> dict[str, str]:
@@ -19,7 +19,8 @@ def put(store: Store, key: str, value: str) -> dict[str, str]:
 def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
     with store.database.read() as connection:
         settings = workspace_settings.find(connection, "local")
-    assert settings == {RELAX: "false", LIMIT: "none"}
+    assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace"}
+    assert workspace_settings.whole_workspace(settings)
     assert not workspace_settings.relax(settings)
     assert workspace_settings.limit(settings) is None
 

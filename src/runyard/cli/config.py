@@ -12,7 +12,7 @@ from runyard.cli.options import JsonOption, group
 if TYPE_CHECKING:
     from runyard.cli.api import Api
 
-KEYS = ("environments.limit", "environments.relax")
+KEYS = ("environments.limit", "environments.relax", "runs.scope")
 """Offered by the shell's completion. Which keys there are is decided by the server."""
 
 

@@ -11,7 +11,7 @@ from runyard.engines.registry import Engines
 from runyard.scheduler.pool import Pool, moment
 from runyard.scheduler.queue import Queue, Waiting
 from runyard.scheduler.worker import Worker
-from runyard.store import compute
+from runyard.store import compute, family
 from runyard.store.runs import Run
 from runyard.store.store import Store
 
@@ -221,4 +221,4 @@ class Lines:
 
 
 def _entry(run: Run) -> Waiting:
-    return Waiting(run.created_at, run.id, run.nodes, run.parent_id)
+    return Waiting(run.created_at, run.id, run.nodes, family.origin(run))

@@ -79,7 +79,7 @@ class NodeRunners:
             return
         if not alive:
             self.gone(line, run_id, "it ended while no server was running")
-        elif run.status == names.CANCEL_REQUESTED or run.restart is not None:
+        elif run.status == names.CANCEL_REQUESTED or run.restart is not None or states.is_declared(run.error):
             self.stop(line, run_id)
 
     def start(self, line: Line, gang: Gang) -> None:
@@ -120,7 +120,8 @@ class NodeRunners:
         if line.ours or not fact.stopped or fact.timed_out:
             return None
         run, _ = self._look_up(run_id)
-        if run.ended or run.restart is not None or run.status == names.CANCEL_REQUESTED:
+        stopped_here = run.status == names.CANCEL_REQUESTED or states.is_declared(run.error)
+        if run.ended or run.restart is not None or stopped_here:
             return None
         self._kept_back[run_id] = fact
         line.worker.post(lambda: self._tell_at_last(run_id), after=WORD_WITHIN)

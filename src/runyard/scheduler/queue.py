@@ -3,8 +3,8 @@
 A run takes all its nodes at once. One that came later may go before one that waits only if that delays nobody,
 however long anything runs: `first_to_start` has the rule.
 
-On this machine itself, a run that another run has submitted does not wait while its parent is under way: a parent that
-waits for its children would otherwise keep them out for ever.
+On this machine itself, a run that another run has submitted, as its child or not, does not wait while that one is under
+way: one that waits for what it has submitted would otherwise keep it out for ever.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Waiting(NamedTuple):
     came: datetime
     run_id: str
     nodes: int = 1
-    parent_id: str | None = None
+    parent_id: str | None = None  # or the run that it was submitted from
 
 
 class Queue:

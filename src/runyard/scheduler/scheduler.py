@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from runyard.contracts import states as names
 from runyard.contracts.compute import Node, Status, Target
@@ -28,7 +29,7 @@ from runyard.scheduler.silence import Silence
 from runyard.scheduler.states import Fact
 from runyard.scheduler.stranded import Stranded
 from runyard.scheduler.worker import TRY_AGAIN_AFTER, Worker
-from runyard.store import attempts, runs
+from runyard.store import attempts, family, runs
 from runyard.store.errors import Conflict, StoreError
 from runyard.store.runs import Run, StateChange
 from runyard.store.secrets import SecretMissing
@@ -88,7 +89,7 @@ class Scheduler:
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)
         if run.led:
-            self._silence.expect(run_id)
+            self._silence.expect(run_id, family.origin(run))
         else:
             self._enqueue(run)
 
@@ -118,6 +119,19 @@ class Scheduler:
                 self._stop(line, each)
         with self._store.database.read() as connection:
             return runs.get(connection, run_id)
+
+    def declare(self, run_id: str, outcome: str, error: dict[str, Any] | None) -> Run:
+        """Somebody other than its reporter says how a run ends. A script that is under way is ended for it; the run's
+        end follows when that is done and all that it wrote is stored."""
+        line = self._lines.of_run(run_id)
+        with self._store.database.read() as connection:
+            run = runs.get(connection, run_id)
+        at_once = run.led or run.status in (names.NOT_STARTED, names.QUEUED)
+        apply = self._ledger.end if at_once else self._ledger.apply
+        run = apply(run_id, Fact(states.DECLARED, outcome=outcome, error=error))
+        if line is not None and (run.ended or states.is_declared(run.error)):
+            self._stop(line, run_id)
+        return run
 
     def preempt(self, run_id: str) -> Run:
         """End the attempt of a run that is under way; another one follows it."""
@@ -321,7 +335,7 @@ class Scheduler:
     def _end_led_children(self, parent: Run) -> None:
         """Child runs that the script led, and did not end itself, end as it did: nobody else is left to lead them."""
         with self._store.database.read() as connection:
-            children = [runs.get(connection, each) for each in runs.descendants(connection, parent.id)]
+            children = list(family.led_from(connection, parent.id))
         outcome = {names.COMPLETED: "completed", names.CANCELED: "canceled"}.get(parent.status, "failed")
         error = None
         if outcome == "failed":
@@ -334,7 +348,7 @@ class Scheduler:
     def _take_up(self, run: Run) -> Callable[[], None] | None:
         """A run that was under way when the former server ended. Returns what is left to be done for it."""
         if run.led:
-            self._silence.expect(run.id)
+            self._silence.expect(run.id, family.origin(run))
             return None
         line = self._lines.enter(run)
         waits = run.status in (names.NOT_STARTED, names.QUEUED) and not run.between_attempts

@@ -23,10 +23,14 @@ class Silence:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._heard: dict[str, float] = {}
+        self._leaders: dict[str, str] = {}
 
-    def expect(self, run_id: str) -> None:
-        """From now on until it ends, something must be heard from this run now and then."""
+    def expect(self, run_id: str, leader: str | None = None) -> None:
+        """From now on until it ends, something must be heard from this run now and then, or from the run whose
+        processes lead it: what they say, they say as that one."""
         self._heard[run_id] = time.monotonic()
+        if leader is not None:
+            self._leaders[run_id] = leader
 
     def heard(self, run_id: str) -> None:
         if run_id in self._heard:
@@ -34,12 +38,13 @@ class Silence:
 
     def forget(self, run_id: str) -> None:
         self._heard.pop(run_id, None)
+        self._leaders.pop(run_id, None)
 
     def look(self) -> list[Run]:
         """Tell what follows from silence; returns the runs that were given up."""
         now, lost = time.monotonic(), []
         for run_id, heard in list(self._heard.items()):
-            silence = now - heard
+            silence = now - max(heard, self._heard.get(self._leaders.get(run_id, ""), heard))
             try:
                 if silence > LOST_AFTER:
                     message = f"Nothing was heard from this run for {silence / 60:.0f} minutes."

@@ -15,12 +15,18 @@ from runyard.contracts import states
 QUEUE, AWAY, BACK, HAND_OVER, WAITS, PLACED = "queue", "away", "back", "hand_over", "waits", "placed"
 PREPARING, STARTED, FINALIZING, ENDED = "preparing", "started", "finalizing", "ended"
 HEARTBEAT, SILENT, LOST, CANCEL, PREEMPT, TAKEN = "heartbeat", "silent", "lost", "cancel", "preempt", "taken"
+DECLARED = "declared"
 
 LOST_CODES = frozenset({"NodeRunnerLost", "OwnerLost"})
 """Errors that were a guess from silence. Whoever knows how the run really ended may still say so."""
 
 REPLACED_CODES = frozenset({"NodeRunnerLost", "NodeLost"})
 """Errors after which a run starts again by itself, where nodes may be taken away at any time."""
+
+OUTCOME = "declared_outcome"
+"""The key by which the error of a run under way keeps what its user has said of its end, until it has ended."""
+
+_BY_OUTCOME = {"completed": states.COMPLETED, "failed": states.FAILED}
 
 _WAITING = frozenset({states.NOT_STARTED, states.QUEUED, states.PROVISIONING})
 _BEFORE_RUNNING = _WAITING | {states.PREPARING, states.STARTING}
@@ -84,6 +90,10 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
         return None  # told late: another attempt is under way
     if status in states.TERMINAL:
         return _end(status, fact, attempt) if fact.kind == ENDED and is_guess(status, error) else None
+    if fact.kind == DECLARED:
+        return _declare(status, led, fact)
+    if fact.kind in (ENDED, LOST) and is_declared(error):
+        return _declared_end(error or {}, fact)
     if fact.kind == CANCEL:
         return _cancel(status, led)
     if status == states.QUEUED and attempt.restart is not None:
@@ -96,7 +106,7 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
     if status == states.CANCEL_REQUESTED:
         return None  # only an end leads out
     if fact.kind in (PREEMPT, TAKEN):
-        return _start_again(status, led, fact, attempt)
+        return None if is_declared(error) else _start_again(status, led, fact, attempt)
     if fact.kind in (AWAY, BACK) and attempt.restart is not None:
         return None  # in Queued it would be taken for over, before it has told or shown its end
     return _go_on(status, fact)
@@ -105,6 +115,27 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
 def is_guess(status: str, error: dict[str, Any] | None) -> bool:
     """Whether a run was given up because nothing was heard: the truth may still come."""
     return status == states.FAILED and (error or {}).get("code") in LOST_CODES
+
+
+def is_declared(error: dict[str, Any] | None) -> bool:
+    """Whether a run under way is being ended because its user has said how it ends."""
+    return OUTCOME in (error or {})
+
+
+def _declare(status: str, led: bool, fact: Fact) -> Change:
+    """A run whose script may be alive is ended first: until then, what was said is kept as its error."""
+    outcome = "completed" if fact.outcome == "completed" else "failed"
+    if led or status in (states.NOT_STARTED, states.QUEUED):
+        return Change(_BY_OUTCOME[outcome], _said(fact, outcome), fact.error, fact.at)
+    kept = {**(fact.error or {"code": outcome, "message": f"The run was marked as {outcome}."}), OUTCOME: outcome}
+    return Change(states.FINALIZING, f"marked as {outcome}; its script is being ended", kept)
+
+
+def _declared_end(said: dict[str, Any], fact: Fact) -> Change:
+    status = _BY_OUTCOME[said[OUTCOME]]
+    error = {key: value for key, value in said.items() if key != OUTCOME}
+    reason = str(error.get("message") or said[OUTCOME]).partition("\n")[0]
+    return Change(status, reason, error if status == states.FAILED else None, fact.at)
 
 
 def _go_on(status: str, fact: Fact) -> Change | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn
 
 from runyard.sdk.compute import ComputeTarget
+from runyard.sdk.compute_arguments import chosen, whole_number
 from runyard.sdk.compute_configuration import (
     ComputeTargetAttachConfiguration,
     ComputeTargetProvisioningConfiguration,
@@ -109,9 +110,8 @@ class AksProvisioningConfiguration(_WithCertificate, ComputeTargetProvisioningCo
     def validate_configuration(self) -> None:
         """Raise ComputeTargetException when the settings do not go together."""
         if self.agent_count is not None:
-            if isinstance(self.agent_count, bool) or not isinstance(self.agent_count, int) or self.agent_count < 1:
-                raise ComputeTargetException(f"agent_count must be a whole number from 1 on, not {self.agent_count!r}.")
-            if self.cluster_purpose in (None, "FastProd") and self.agent_count < LEAST_PRODUCTION_NODES:
+            self.agent_count = whole_number("agent_count", self.agent_count, least=1)
+            if (self.cluster_purpose or "FastProd").lower() == "fastprod" and self.agent_count < LEAST_PRODUCTION_NODES:
                 raise ComputeTargetException(
                     f"A cluster for production has {LEAST_PRODUCTION_NODES} nodes or more. For fewer, set "
                     "cluster_purpose=AksCompute.ClusterPurpose.DEV_TEST."
@@ -321,7 +321,7 @@ class AksCompute(ComputeTarget):
 
 
 def _check_choices(purpose: str | None, balancer: str | None) -> None:
-    if purpose is not None and purpose not in PURPOSES:
-        raise ComputeTargetException(f"cluster_purpose is one of {', '.join(PURPOSES)}, not {purpose!r}.")
-    if balancer is not None and balancer not in BALANCERS:
-        raise ComputeTargetException(f"load_balancer_type is one of {', '.join(BALANCERS)}, not {balancer!r}.")
+    if purpose is not None:
+        chosen("cluster_purpose", purpose, PURPOSES)
+    if balancer is not None:
+        chosen("load_balancer_type", balancer, BALANCERS)

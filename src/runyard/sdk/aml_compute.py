@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
 
 from runyard.contracts.compute import DEDICATED, LOCAL_ENGINE, Target
 from runyard.sdk.aml_compute_status import ScaleSettings
+from runyard.sdk.compute_arguments import chosen, switch
 from runyard.sdk.compute_configuration import (
     ComputeTargetProvisioningConfiguration,
     check_network,
-    check_scale,
     checked_priority,
+    checked_scale,
     filled,
 )
 from runyard.sdk.exceptions import ComputeTargetException
@@ -72,19 +73,20 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
     def validate_configuration(self) -> None:
         """Raise ComputeTargetException when the settings do not go together."""
         scale = self.scale_settings
-        check_scale(scale.minimum_node_count, scale.maximum_node_count, scale.idle_seconds_before_scaledown)
+        self.scale_settings = ScaleSettings(
+            *checked_scale(scale.minimum_node_count, scale.maximum_node_count, scale.idle_seconds_before_scaledown)
+        )
         checked_priority(self.vm_priority)
         check_network(self.vnet_resourcegroup_name, self.vnet_name, self.subnet_name)
         _check_account(self.admin_username, self.admin_user_password, self.admin_user_ssh_key)
-        if self.remote_login_port_public_access not in REMOTE_LOGIN:
-            raise ComputeTargetException(
-                f"remote_login_port_public_access is one of {', '.join(REMOTE_LOGIN)}, "
-                f"not {self.remote_login_port_public_access!r}."
-            )
-        if self.identity_type is not None and self.identity_type not in IDENTITIES:
-            raise ComputeTargetException(
-                f"identity_type is one of {', '.join(IDENTITIES)}, not {self.identity_type!r}."
-            )
+        self.remote_login_port_public_access = chosen(
+            "remote_login_port_public_access", self.remote_login_port_public_access or NOT_SPECIFIED, REMOTE_LOGIN
+        )
+        self.enable_node_public_ip = switch("enable_node_public_ip", self.enable_node_public_ip)
+        if self.identity_type is not None:
+            self.identity_type = chosen("identity_type", self.identity_type, IDENTITIES)
+        if isinstance(self.identity_id, str):
+            self.identity_id = [self.identity_id]
         if self.identity_type == "UserAssigned" and not self.identity_id:
             raise ComputeTargetException("identity_type='UserAssigned' needs identity_id, the list of the identities.")
 
@@ -213,9 +215,8 @@ class AmlCompute(PooledCompute):
             raise ComputeTargetException("Give min_nodes, max_nodes or idle_seconds_before_scaledown to change it.")
         self.refresh_state()
         now = {name: self._document[name] for name in given}  # type: ignore[literal-required]
-        wanted = {**now, **changes}
-        check_scale(wanted["min_nodes"], wanted["max_nodes"], wanted["idle_seconds"])
-        self._change(**changes)
+        checked = dict(zip(given, checked_scale(*{**now, **changes}.values())))
+        self._change(**{name: checked[name] for name in changes})
 
     def detach(self) -> NoReturn:
         """Refused: a pool that was made is deleted."""
@@ -291,14 +292,6 @@ def _check_account(username: str | None, password: str | None, key: str | None) 
         raise ComputeTargetException("admin_username needs admin_user_password or admin_user_ssh_key beside it.")
     if (password or key) and not username:
         raise ComputeTargetException("admin_user_password and admin_user_ssh_key need admin_username beside them.")
-    if password:
-        letters = (str.islower, str.isupper, str.isdigit, lambda each: not each.isalnum())
-        classes = sum(any(kind(each) for each in password) for kind in letters)
-        if classes < 3:
-            raise ComputeTargetException(
-                "admin_user_password must hold three of these: lower case letters, upper case letters, digits, other "
-                "characters."
-            )
 
 
 def _no_identities(name: str) -> NoReturn:

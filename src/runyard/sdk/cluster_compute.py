@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Mapping
 
 from runyard.contracts import engine_options
 from runyard.contracts.compute import DEDICATED, RAY, SLURM, Target
+from runyard.sdk.compute_arguments import whole_number
 from runyard.sdk.compute_configuration import (
     ComputeTargetAttachConfiguration,
-    check_count,
     checked_priority,
     filled,
 )
@@ -48,7 +48,7 @@ class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
         """Raise ComputeTargetException for what can be seen to be wrong without asking the cluster."""
         checked_priority(self.vm_priority)
         if self.max_nodes is not None:
-            check_count("max_nodes", self.max_nodes)
+            self.max_nodes = whole_number("max_nodes", self.max_nodes)
         self._checked_options()
 
     def _checked_options(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from runyard.contracts.compute import DEDICATED, LOW_PRIORITY, Target
+from runyard.sdk.compute_arguments import whole_number
 from runyard.sdk.exceptions import ComputeTargetException
 
 USE_INSTEAD = (
@@ -59,23 +60,15 @@ def refuse(kind: str) -> NoReturn:
     raise ComputeTargetException(f"Runyard has no compute targets of the kind {kind}. {USE_INSTEAD}")
 
 
-def check_scale(min_nodes: object, max_nodes: object, idle_seconds: object) -> None:
-    """The rules for how a target grows and shrinks."""
+def checked_scale(min_nodes: object, max_nodes: object, idle_seconds: object) -> tuple[int, int, int]:
+    """How a target grows and shrinks, as numbers; ComputeTargetException when they do not go together."""
     if max_nodes is None:
         raise ComputeTargetException("max_nodes is required: the number of nodes that the target may grow to.")
-    for name, value in (
-        ("min_nodes", min_nodes),
-        ("max_nodes", max_nodes),
-        ("idle_seconds_before_scaledown", idle_seconds),
-    ):
-        check_count(name, value)
-    if max_nodes < min_nodes:  # type: ignore[operator]  # both are whole numbers by now
-        raise ComputeTargetException(f"max_nodes ({max_nodes}) is less than min_nodes ({min_nodes}).")
-
-
-def check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ComputeTargetException(f"{name} must be a whole number from 0 on, not {value!r}.")
+    least, most = whole_number("min_nodes", min_nodes), whole_number("max_nodes", max_nodes)
+    idle = whole_number("idle_seconds_before_scaledown", idle_seconds)
+    if most < least:
+        raise ComputeTargetException(f"max_nodes ({most}) is less than min_nodes ({least}).")
+    return least, most, idle
 
 
 def checked_priority(vm_priority: object) -> str:

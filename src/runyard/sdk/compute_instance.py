@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, NoReturn
 from runyard.contracts.compute import LOCAL_ENGINE, Target
 from runyard.sdk.aml_compute import vm_sizes
 from runyard.sdk.compute import ComputeTarget
+from runyard.sdk.compute_arguments import switch
 from runyard.sdk.compute_configuration import ComputeTargetProvisioningConfiguration, check_network, filled
 from runyard.sdk.exceptions import ComputeTargetException
 from runyard.sdk.pooled_compute import active_runs
@@ -53,6 +54,7 @@ class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfigur
     def validate_configuration(self) -> None:
         """Raise ComputeTargetException when the settings do not go together."""
         check_network(self.vnet_resourcegroup_name, self.vnet_name, self.subnet_name)
+        self.ssh_public_access = switch("ssh_public_access", self.ssh_public_access)
         if self.ssh_public_access and not self.admin_user_ssh_public_key:
             raise ComputeTargetException("ssh_public_access=True needs admin_user_ssh_public_key.")
         if bool(self.assigned_user_object_id) != bool(self.assigned_user_tenant_id):

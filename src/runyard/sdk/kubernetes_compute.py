@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from runyard.sdk.compute import ComputeTarget
+from runyard.sdk.compute_arguments import chosen
 from runyard.sdk.compute_configuration import ComputeTargetAttachConfiguration
 from runyard.sdk.exceptions import ComputeTargetException
 
@@ -33,10 +34,8 @@ class KubernetesComputeAttachConfiguration(ComputeTargetAttachConfiguration):
         """Raise ComputeTargetException when the settings do not go together."""
         if not self.resource_id:
             raise ComputeTargetException("resource_id is required: it names the Kubernetes cluster.")
-        if self.identity_type is not None and self.identity_type not in IDENTITIES:
-            raise ComputeTargetException(
-                f"identity_type is one of {', '.join(IDENTITIES)}, not {self.identity_type!r}."
-            )
+        if self.identity_type is not None:
+            self.identity_type = chosen("identity_type", self.identity_type, IDENTITIES)
         if self.identity_type == "UserAssigned" and not self.identity_ids:
             raise ComputeTargetException("identity_type='UserAssigned' needs identity_ids, the list of the identities.")
 

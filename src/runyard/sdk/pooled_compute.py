@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from runyard.sdk.aml_compute_status import AmlComputeStatus, ScaleSettings, scale_settings
 from runyard.sdk.compute import ComputeTarget, _address, _asking
+from runyard.sdk.compute_arguments import whole_number
 from runyard.sdk.exceptions import ComputeTargetException
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class PooledCompute(ComputeTarget):
         `min_node_count` is by default the least that the target keeps. It never waits for more than that: nodes beyond
         it come when runs need them.
         """
-        deadline = time.monotonic() + timeout_in_minutes * 60
+        deadline = time.monotonic() + float(timeout_in_minutes) * 60
+        if min_node_count is not None:
+            min_node_count = whole_number("min_node_count", min_node_count)
         if is_delete_operation:
             if not self._wait_until_gone(show_output, deadline) and show_output:
                 print(f"{self.name}: still there after {timeout_in_minutes} minutes.", flush=True)

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, NoReturn
 
 from runyard.sdk.compute import ComputeTarget
+from runyard.sdk.compute_arguments import whole_number
 from runyard.sdk.compute_configuration import USE_INSTEAD, ComputeTargetAttachConfiguration, refuse
 from runyard.sdk.exceptions import ComputeTargetException
 
@@ -58,8 +59,7 @@ class RemoteComputeAttachConfiguration(ComputeTargetAttachConfiguration):
                 "Name the machine in one way: by its address, by its resource_id, or by subscription_id, "
                 "resource_group and vm_name."
             )
-        if isinstance(self.ssh_port, bool) or not isinstance(self.ssh_port, int) or not 0 < self.ssh_port < 65536:
-            raise ComputeTargetException(f"ssh_port must be a number from 1 to 65535, not {self.ssh_port!r}.")
+        self.ssh_port = whole_number("ssh_port", self.ssh_port, least=1, most=65535)
         if bool(self.password) == bool(self.private_key_file):
             raise ComputeTargetException("Give either a password or a private_key_file to log in with.")
         if self.private_key_file and not os.path.isfile(self.private_key_file):

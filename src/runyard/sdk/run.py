@@ -44,6 +44,12 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         _voice: Telemetry | None = None,
         **kwargs: Any,
     ) -> None:
+        if not isinstance(run_id, str) or not run_id:
+            raise UserErrorException(
+                f"Run(experiment, run_id) stands for a run that is there, and {run_id!r} is no id of one. "
+                "experiment.submit(config) and experiment.start_logging() make a run; Run.get_context() is the run "
+                "that a script belongs to."
+            )
         super().__init__(experiment, run_id, _document, _voice)
         if outputs is not None:
             from pathlib import Path
@@ -110,6 +116,11 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def id(self) -> str:
         """The run's id."""
+        return self._run_id
+
+    @property
+    def run_id(self) -> str:
+        """The run's id. SDK v1 has it under this name on what `ComputeTarget.get_active_runs` gives."""
         return self._run_id
 
     @property

@@ -100,6 +100,5 @@ class RunChildren(RunCore):
         )
         voice = self._voice
         if voice is None and lead:
-            token, locator = document.get("token"), self._service.client.locator
-            voice = telemetry.shipped(document["id"], token, locator, lead=True)
+            voice = telemetry.led(self._service, document["id"], document.get("token"))
         return Run(self._experiment, document["id"], _document=document, _voice=voice)

@@ -61,9 +61,19 @@ class RunCore:
         """The journal to write to. A handle from outside gets one of its own with the first record."""
         if self._journal is None:
             self._ask()  # a run that is not there is told now, not by a background process
-            self._telemetry = telemetry.shipped(self._run_id, None, self._service.client.locator, lead=False)
+            self._telemetry = self._telemetry_from_outside()
             self._journal = self._telemetry.journal(self._run_id)
         return self._journal
+
+    def _telemetry_from_outside(self) -> Telemetry:
+        """Inside another run (a script that logs to its parent) what is written goes with what that run writes: a
+        shipper of its own would end with the script."""
+        shared = telemetry.inside() if self._service.of_run else None
+        if shared is None:
+            return telemetry.shipped(self._run_id, None, self._service.client.locator, lead=False)
+        # A run that this one may not write to is told now as well: no record at all is a good journal.
+        self._service.post(self._address("journals", "none"), body=b"", params={"offset": 0}, idempotent=True)
+        return shared
 
     def _deliver(self, seconds: float = READ_FLUSH_SECONDS) -> bool:
         """Wait until the server has what was written of the run so far, by this process and those it started."""

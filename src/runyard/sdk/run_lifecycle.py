@@ -45,13 +45,15 @@ class RunLifecycle(RunCore):
             )
 
     def complete(self, _set_status: bool = True) -> None:
-        """End the run well, after its outputs and all that it logged have been delivered."""
+        """End the run well, after its outputs and all that it logged have been delivered. The script of a submitted run
+        that is under way is ended."""
         self._end("completed", None)
 
     def fail(
         self, error_details: str | BaseException | None = None, error_code: str | None = None, _set_status: bool = True
     ) -> None:
-        """End the run as failed; `error_details` is a text or an exception."""
+        """End the run as failed; `error_details` is a text or an exception. The script of a submitted run that is under
+        way is ended."""
         self._end("failed", error_document(error_details, error_code))
 
     def cancel(self) -> None:
@@ -81,12 +83,7 @@ class RunLifecycle(RunCore):
 
     def _end(self, outcome: str, error: dict[str, Any] | None) -> None:
         if self._voice is None:
-            if self._ask()["status"] in TERMINAL:
-                return
-            self._deliver_before_reading()
-            fact = {"fact": "ended", "outcome": outcome, "error": error, "stopped": outcome == "canceled"}
-            self._service.post(self._address("facts"), fact, idempotent=True)
-            self._ask()
+            self._end_from_outside(outcome, error)
             return
         if self._capture is not None:
             self._capture.stop()
@@ -101,20 +98,34 @@ class RunLifecycle(RunCore):
         # The shipper is done. Whatever is still to be said of the run is said from outside.
         self._voice = self._telemetry = self._journal = None
 
+    def _end_from_outside(self, outcome: str, error: dict[str, Any] | None) -> None:
+        """A script that is under way is ended with its run, and has time to save; the run ends after it."""
+        if self._ask()["status"] in TERMINAL:
+            return
+        self._deliver_before_reading()
+        self._document = self._service.post(self._address("end"), {"outcome": outcome, "error": error}, idempotent=True)
+        if self._known()["status"] not in TERMINAL and not self._has_ended():
+            notice(f"Run {self._run_id} is marked as {outcome}. Its script has not ended yet; the run ends with it.")
+
     def _wait_for_end(self) -> None:
         """The shipper delivers everything, then the end: when the server shows it, all has arrived."""
+        if not self._has_ended():
+            notice(
+                f"The end of run {self._run_id} has not reached the server yet. It is on the disk and is delivered "
+                "when the server takes it."
+            )
+
+    def _has_ended(self) -> bool:
+        """Wait for the run's end, up to a time; False when it has not come."""
         deadline = time.monotonic() + END_SECONDS
         try:
             for event in follow(self._service, self._run_id, deadline):
                 if event.name == "state" and event.value["status"] in TERMINAL:
                     self._ask()
-                    return
+                    return True
         except AzureMLException as away:
             notice(f"{away.message}")
-        notice(
-            f"The end of run {self._run_id} has not reached the server yet. It is on the disk and is delivered when "
-            "the server takes it."
-        )
+        return False
 
 
 def error_document(error: str | BaseException | None, code: str | None) -> dict[str, Any]:

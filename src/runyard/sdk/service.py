@@ -53,9 +53,10 @@ def problem_code(error: AzureMLException) -> str:
 class Service:
     """A `Client` whose refusals come out as SDK v1's exceptions. `client` is there for those who want them raw."""
 
-    def __init__(self, client: Client, home: Path | None = None) -> None:
+    def __init__(self, client: Client, home: Path | None = None, of_run: bool = False) -> None:
         self.client = client
         self.home = home  # of the server, when it runs on this machine
+        self.of_run = of_run  # whether the token is that of the run which this process belongs to
 
     @property
     def url(self) -> str:
@@ -129,22 +130,21 @@ def remote_service(url: str) -> Service:
 
 
 def run_service() -> Service:
-    """The server, from inside a run: with a token that reaches this run and its descendants."""
-    return Service(Client(Locator.of_run()))
+    """The server, from inside a run: with the run's token, which reaches its workspace."""
+    return Service(Client(Locator.of_run()), of_run=True)
+
+
+def inside_a_run() -> bool:
+    return all(os.environ.get(f"AZUREML_{name}") for name in ("RUN_ID", "RUN_TOKEN", "SERVICE_ENDPOINT"))
 
 
 def find_service(server: str | None = None) -> Service:
     """The server to use where the code names none: `server` (of a config.json), RUNYARD_SERVER, or this machine's.
 
-    Inside a run on the machine of the server it is the user's own, so that a script can do all that its user can;
-    inside a run elsewhere it is reached with the run's token.
+    Inside a run it is the run's server, with the run's token: what a script can do is the same on every machine. One
+    that is to do more is handed the user's token in its environment variables, as RUNYARD_SERVER and RUNYARD_TOKEN.
     """
     named = server or os.environ.get("RUNYARD_SERVER")
-    if named:
-        return remote_service(named)
-    if os.environ.get("AZUREML_RUN_ID") and os.environ.get("AZUREML_SERVICE_ENDPOINT"):
-        file = os.environ.get("RUNYARD_SERVER_FILE")
-        if file and homes.read_token(Path(file).parent):
-            return local_service(Path(file).parent)
+    if inside_a_run() and not (named and os.environ.get("RUNYARD_TOKEN")):
         return run_service()
-    return local_service()
+    return remote_service(named) if named else local_service()

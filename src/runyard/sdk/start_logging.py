@@ -68,8 +68,10 @@ def start_logging(
         chosen=run_id is not None,
     )
     kept = _outputs(outputs)
-    voice = telemetry.shipped(document["id"], document.get("token"), service.client.locator, lead=True, outputs=kept)
-    return Run(experiment, document["id"], _document=document, _voice=voice)
+    voice = telemetry.led(service, document["id"], document.get("token"), kept)
+    run = Run(experiment, document["id"], _document=document, _voice=voice)
+    run._outputs = kept
+    return run
 
 
 def _outputs(outputs: Folder | bool | None) -> Path | None:

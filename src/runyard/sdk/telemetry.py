@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import subprocess
 
     from runyard.sdk.client import Locator
+    from runyard.sdk.service import Service
 
 USER_LOG = "logs/user_log.txt"
 LOGS = "logs"
@@ -125,6 +126,13 @@ def inside() -> Telemetry | None:
 
 
 _inside: dict[str, Telemetry] = {}
+
+
+def led(service: Service, run_id: str, token: str | None, outputs: Path | None = None) -> Telemetry:
+    """The folder for a run that this process leads. Inside another run it is that one's, which the node runner ships: a
+    shipper would end with the script."""
+    shared = inside() if service.of_run else None
+    return shared or shipped(run_id, token, service.client.locator, lead=True, outputs=outputs)
 
 
 def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, outputs: Path | None = None) -> Telemetry:

@@ -11,7 +11,7 @@ from runyard.sdk import config_file
 from runyard.sdk.client import quote
 from runyard.sdk.config_file import WorkspaceConfig
 from runyard.sdk.exceptions import UserErrorException
-from runyard.sdk.service import Service, find_service
+from runyard.sdk.service import Service, find_service, inside_a_run
 from runyard.sdk.workspace_absent import AbsentParts, absent
 
 if TYPE_CHECKING:
@@ -80,9 +80,10 @@ class Workspace(AbsentParts):
         path: str | os.PathLike[str] | None = None, auth: Any = None, _logger: Any = None, _file_name: str | None = None
     ) -> Workspace:
         """The workspace that a config.json names: the given file, or the first that is found from `path` (by default
-        the working folder) upwards. Where there is none, the workspace `local` on this machine."""
+        the working folder) upwards. Where there is none, the workspace `local` on this machine; inside a run, the
+        run's own."""
         file = config_file.find_config(path, _file_name)
-        config = LOCAL if file is None else config_file.read_config(file)
+        config = _usual() if file is None else config_file.read_config(file)
         return Workspace(config.subscription_id, config.resource_group, config.workspace_name, _server=config.server)
 
     @staticmethod
@@ -194,6 +195,11 @@ class Workspace(AbsentParts):
     @property
     def tags(self) -> dict[str, str]:
         return dict(self._known()["tags"])
+
+    @property
+    def _workspace_id(self) -> str:
+        """The workspace's id, as code reads it that looked into SDK v1."""
+        return self._known()["id"]
 
     @property
     def service_context(self) -> Service:
@@ -309,6 +315,17 @@ class Workspace(AbsentParts):
 
     def _address(self) -> str:
         return f"/api/workspaces/{quote(self.name)}"
+
+
+def _usual() -> WorkspaceConfig:
+    """The workspace where no file names one."""
+    if not inside_a_run():
+        return LOCAL
+    said = (os.environ.get(f"AZUREML_ARM_{part}") for part in ("SUBSCRIPTION", "RESOURCEGROUP", "WORKSPACE_NAME"))
+    subscription_id, resource_group, name = said
+    return WorkspaceConfig(
+        subscription_id or LOCAL.subscription_id, resource_group or LOCAL.resource_group, name or LOCAL.workspace_name
+    )
 
 
 def _name(name: object) -> str:

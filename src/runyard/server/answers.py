@@ -127,6 +127,17 @@ def run(row: Run, yard: Yard, base: URL) -> Json:
     }
 
 
+def without_variables(document: Json) -> Json:
+    """A definition or a launch without the environment variables in it: they are where secrets are handed to a run, so
+    that runs do not see those of one another."""
+    kept = {key: {} if key in _VARIABLES else value for key, value in document.items()}
+    environment = kept.get("environment")
+    return {**kept, "environment": without_variables(environment)} if isinstance(environment, dict) else kept
+
+
+_VARIABLES = ("environmentVariables", "environment_variables")
+
+
 def state(change: StateChange) -> Json:
     return {"status": change.status, "at": timestamp(change.at), "reason": change.reason}
 

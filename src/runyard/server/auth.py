@@ -1,7 +1,6 @@
-"""Who asks, and what they may reach: the user, a run, or somebody with the link to one run's page.
+"""Who asks: the user, a run, or somebody with the link to one run's page. What a run may reach is in `server.reach`.
 
-A run token is signed, not stored, so it needs no look-up and dies with the secret. It reaches its run and the run's
-descendants, and can neither delete nor look around.
+A run token is signed, not stored, so it needs no look-up and dies with the secret.
 """
 
 from __future__ import annotations
@@ -100,37 +99,18 @@ async def uploader(request: Request) -> None:
         await run_in_threadpool(_exists, yard_of(request), run_id)
 
 
-async def reachable(run_id: str, request: Request) -> str:
-    """The run that the path names, when the caller may reach it."""
-    who = await caller(request)
-    if who.run_id not in (None, run_id):
-        await run_in_threadpool(must_reach, yard_of(request), who, run_id)
-    return run_id
-
-
 # One dependency per route, each of one function: FastAPI takes its time for every level, at the start and per request.
 AnyCaller = Annotated[Caller, Depends(caller)]
-ReachableRun = Annotated[str, Depends(reachable)]
 User = Depends(user)
 Uploader = Depends(uploader)
 
 
-def must_reach(yard: Yard, caller: Caller, run_id: str) -> None:
-    """Refuse a run that is neither the caller's own nor one of its descendants. One that is not there is no different:
-    a run's token tells nothing about other runs."""
-    if caller.run_id in (None, run_id):
-        return
-    with yard.store.database.read() as connection:
-        line = runs.ancestors(connection, run_id)
-    if caller.run_id not in line:
-        raise not_allowed(str(caller.run_id), f"{run_id!r} is not the run of this token, nor a descendant of it.")
-
-
 def not_allowed(run_id: str, title: str) -> Problem:
     help = (
-        f"The token of run {run_id!r} reads and reports that run and its descendants, makes child runs of it, "
-        "adds content, fetches its snapshot and what its environment is built from, and reads the compute targets of "
-        "its workspace. For all else use the user's token."
+        f"The token of run {run_id!r} reads its workspace, registers environments and submits runs there, and writes "
+        "to that run, its ancestors, its descendants and the runs that it has submitted. It deletes nothing and "
+        "changes no settings. It is narrowed to the run and its descendants once the run has ended, and for "
+        "all runs of a workspace by `runyard config set runs.scope run`. For all else use the user's token."
     )
     return Problem("not_allowed", title, help)
 

@@ -16,13 +16,13 @@ from starlette.responses import Response
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, Target
 from runyard.engines.base import EngineAway, EngineError
-from runyard.server import answers, compute_request
+from runyard.server import answers, compute_request, reach
 from runyard.server.answers import Json, answer
 from runyard.server.auth import AnyCaller, Caller, User, not_allowed
 from runyard.server.compute_request import NewTarget, TargetChange
 from runyard.server.problems import Problem
 from runyard.server.yard import Here, Yard
-from runyard.store import compute, runs
+from runyard.store import compute
 from runyard.store.errors import Conflict
 
 router = APIRouter(prefix="/api/workspaces/{workspace}/compute", tags=["compute"])
@@ -111,11 +111,8 @@ def _target(yard: Yard, workspace: str, name: str) -> Target:
 
 
 def _may_read(yard: Yard, caller: Caller, workspace: str) -> None:
-    if caller.run_id is None:
-        return
-    with yard.store.database.read() as connection:
-        run = runs.look_up(connection, caller.run_id)
-    if run is None or run.workspace != workspace:
+    """Also where runs do not look beyond themselves: a child run needs a target."""
+    if caller.run_id is not None and reach.workspace_of(yard, caller) != workspace:
         raise not_allowed(caller.run_id, "A run's token reads the compute targets of its own workspace only.")
 
 

@@ -12,11 +12,12 @@ from runyard.server import answers, definitions
 from runyard.server.answers import Json, answer
 from runyard.server.auth import User
 from runyard.server.problems import Problem
+from runyard.server.reach import Within
 from runyard.server.yard import Here
 from runyard.store import environments, workspaces
 from runyard.store.errors import NotFound
 
-router = APIRouter(prefix="/api/workspaces/{workspace}/environments", tags=["environments"], dependencies=[User])
+router = APIRouter(prefix="/api/workspaces/{workspace}/environments", tags=["environments"])
 
 
 class NewEnvironment(BaseModel):
@@ -32,7 +33,7 @@ class Labels(BaseModel):
 
 
 @router.get("", summary="The latest version of every environment, curated ones included")
-def find(workspace: str, yard: Here) -> Response:
+def find(workspace: Within, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         rows = environments.latest(connection, workspace)
     known = [answers.environment(row) for row in rows]
@@ -41,7 +42,7 @@ def find(workspace: str, yard: Here) -> Response:
 
 
 @router.post("", summary="Register an environment: the same content keeps its version")
-def register(workspace: str, body: NewEnvironment, yard: Here) -> Response:
+def register(workspace: Within, body: NewEnvironment, yard: Here) -> Response:
     _refuse_reserved(environments.check_name(body.definition.get("name")))
     definition = definitions.veiled(body.definition, yard.secrets)
     with yard.store.database.write() as connection:
@@ -50,7 +51,7 @@ def register(workspace: str, body: NewEnvironment, yard: Here) -> Response:
 
 
 @router.get("/{name}", summary="One version of an environment: the latest, unless a version or a label is told")
-def get(workspace: str, name: str, yard: Here, version: str | None = None, label: str | None = None) -> Response:
+def get(workspace: Within, name: str, yard: Here, version: str | None = None, label: str | None = None) -> Response:
     with yard.store.database.read() as connection:
         if found := _curated(connection, workspace, name):
             return answer(found)
@@ -59,7 +60,7 @@ def get(workspace: str, name: str, yard: Here, version: str | None = None, label
 
 
 @router.get("/{name}/versions", summary="All versions of an environment, newest first")
-def versions(workspace: str, name: str, yard: Here) -> Response:
+def versions(workspace: Within, name: str, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         if found := _curated(connection, workspace, name):
             return answer({"environments": [found]})
@@ -67,7 +68,7 @@ def versions(workspace: str, name: str, yard: Here) -> Response:
     return answer({"environments": [answers.environment(row) for row in rows]})
 
 
-@router.put("/{name}/versions/{version}/labels", summary="Let labels point at a version")
+@router.put("/{name}/versions/{version}/labels", summary="Let labels point at a version", dependencies=[User])
 def label(workspace: str, name: str, version: str, body: Labels, yard: Here) -> Response:
     _refuse_reserved(name)
     with yard.store.database.write() as connection:

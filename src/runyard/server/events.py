@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 
 from runyard.contracts.states import TERMINAL
 from runyard.server import answers
-from runyard.server.auth import ReachableRun
+from runyard.server.reach import ReadRun
 from runyard.server.yard import Here, Yard
 from runyard.store import files, runs
 from runyard.store.errors import NotFound
@@ -30,7 +30,7 @@ QUIET = 10.0
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
-async def events(run_id: ReachableRun, yard: Here) -> StreamingResponse:
+async def events(run_id: ReadRun, yard: Here) -> StreamingResponse:
     await run_in_threadpool(_now, yard, run_id)  # a run that is not there is refused before the stream begins
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     return StreamingResponse(_stream(yard, run_id), headers=headers, media_type="text/event-stream")

@@ -13,10 +13,11 @@ from runyard.server import answers
 from runyard.server.answers import answer
 from runyard.server.auth import User
 from runyard.server.labels import pairs
+from runyard.server.reach import ReadExperiment, Within
 from runyard.server.yard import Here
 from runyard.store import deletion, experiments
 
-router = APIRouter(prefix="/api", tags=["experiments"], dependencies=[User])
+router = APIRouter(prefix="/api", tags=["experiments"])
 
 View = Literal["ActiveOnly", "ArchivedOnly", "All"]
 
@@ -31,7 +32,7 @@ class ExperimentChange(BaseModel):
 
 
 @router.put("/workspaces/{workspace}/experiments/{name}", summary="Make an experiment if it is not there")
-def ensure(workspace: str, name: str, yard: Here) -> Response:
+def ensure(workspace: Within, name: str, yard: Here) -> Response:
     names.check("experiment", name)
     with yard.store.database.write() as connection:
         row = experiments.ensure(connection, workspace, name)
@@ -40,7 +41,7 @@ def ensure(workspace: str, name: str, yard: Here) -> Response:
 
 @router.get("/workspaces/{workspace}/experiments", summary="List the experiments of a workspace, newest first")
 def find(
-    workspace: str,
+    workspace: Within,
     yard: Here,
     view: View = "ActiveOnly",
     name: str | None = None,
@@ -52,13 +53,13 @@ def find(
 
 
 @router.get("/experiments/{id}", summary="One experiment")
-def get(id: str, yard: Here) -> Response:
+def get(id: ReadExperiment, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         row = experiments.get(connection, id)
     return answer(answers.experiment(row))
 
 
-@router.patch("/experiments/{id}", summary="Tag, archive, reactivate or rename an experiment")
+@router.patch("/experiments/{id}", summary="Tag, archive, reactivate or rename an experiment", dependencies=[User])
 def update(id: str, body: ExperimentChange, yard: Here) -> Response:
     if body.name is not None:
         names.check("experiment", body.name)
@@ -67,7 +68,7 @@ def update(id: str, body: ExperimentChange, yard: Here) -> Response:
     return answer(answers.experiment(row))
 
 
-@router.delete("/experiments/{id}", summary="Delete an experiment with its runs")
+@router.delete("/experiments/{id}", summary="Delete an experiment with its runs", dependencies=[User])
 def delete(id: str, yard: Here) -> Response:
     left = [run.id for run in yard.scheduler.left() if run.experiment_id == id]
     freed = deletion.delete_experiment(yard.store, id)

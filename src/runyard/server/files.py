@@ -16,9 +16,9 @@ from starlette.responses import Response, StreamingResponse
 from runyard.contracts import names, pack
 from runyard.server import answers, uploads
 from runyard.server.answers import answer
-from runyard.server.auth import ReachableRun
 from runyard.server.downloads import file_response
 from runyard.server.problems import Problem
+from runyard.server.reach import LedRun, ReadRun, WrittenRun
 from runyard.server.yard import Here, Yard
 from runyard.store import attempts, files, runs
 from runyard.store.errors import NotFound
@@ -57,7 +57,7 @@ class Links(BaseModel):
 
 
 @router.get("/files", summary="List the files of a run")
-def find(run_id: ReachableRun, yard: Here, prefix: str = "") -> Response:
+def find(run_id: ReadRun, yard: Here, prefix: str = "") -> Response:
     with yard.store.database.read() as connection:
         runs.get(connection, run_id)
         entries = files.find(connection, run_id, prefix)
@@ -65,7 +65,7 @@ def find(run_id: ReachableRun, yard: Here, prefix: str = "") -> Response:
 
 
 @router.get("/files/{name:file}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
-def download(run_id: ReachableRun, name: str, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
+def download(run_id: ReadRun, name: str, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
     file, size = open_file(yard.store, run_id, name)
     return file_response(file, size, name, range)
@@ -73,7 +73,7 @@ def download(run_id: ReachableRun, name: str, yard: Here, range: Annotated[str |
 
 @router.put("/files/{name:file}", summary="Store a whole file", openapi_extra=BYTES)
 async def upload(
-    run_id: ReachableRun,
+    run_id: WrittenRun,
     name: str,
     request: Request,
     yard: Here,
@@ -90,7 +90,7 @@ async def upload(
 
 
 @router.post("/links", summary="Name content that the server has already")
-def link(run_id: ReachableRun, body: Links, yard: Here, attempt: AttemptNumber = None) -> Response:
+def link(run_id: WrittenRun, body: Links, yard: Here, attempt: AttemptNumber = None) -> Response:
     wanted = {names.check_file(name): digest for name, digest in body.files.items()}
     linked: dict[str, FileEntry] = {}
     _must_exist(yard, run_id)
@@ -104,7 +104,7 @@ def link(run_id: ReachableRun, body: Links, yard: Here, attempt: AttemptNumber =
 
 @router.post("/appends/{name:file}", summary="Append to a file that grows", openapi_extra=BYTES)
 async def append(
-    run_id: ReachableRun,
+    run_id: LedRun,
     name: str,
     request: Request,
     yard: Here,

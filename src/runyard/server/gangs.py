@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from runyard.server import answers
 from runyard.server.answers import answer
-from runyard.server.auth import ReachableRun
+from runyard.server.reach import LedRun
 from runyard.server.yard import Here
 
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
@@ -26,16 +26,16 @@ class Meeting(BaseModel):
 
 
 @router.put("/meeting", summary="Say where the nodes of a run meet")
-def meet(run_id: ReachableRun, body: Meeting, yard: Here) -> Response:
+def meet(run_id: LedRun, body: Meeting, yard: Here) -> Response:
     yard.scheduler.meet(run_id, body.attempt, body.address)
     return answer({"address": body.address})
 
 
 @router.get("/meeting", summary="Ask where the nodes of a run meet")
-def meeting(run_id: ReachableRun, yard: Here, attempt: Annotated[int, Query(ge=1)] = 1) -> Response:
+def meeting(run_id: LedRun, yard: Here, attempt: Annotated[int, Query(ge=1)] = 1) -> Response:
     return answer({"address": yard.scheduler.meeting(run_id, attempt)})
 
 
 @router.post("/preempt", summary="End a run's attempt; another one follows it")
-def preempt(run_id: ReachableRun, request: Request, yard: Here) -> Response:
+def preempt(run_id: LedRun, request: Request, yard: Here) -> Response:
     return answer(answers.run(yard.scheduler.preempt(run_id), yard, request.base_url))

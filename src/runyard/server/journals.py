@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from runyard.server import uploads
 from runyard.server.answers import answer
-from runyard.server.auth import ReachableRun
+from runyard.server.reach import WrittenRun
 from runyard.server.yard import Here, Yard
 from runyard.store import journals
 
@@ -21,7 +21,7 @@ LINES = {"requestBody": {"required": True, "content": {"application/jsonl": {}}}
 
 @router.post("/{writer}", summary="Take in lines of a journal", openapi_extra=LINES)
 async def accept(
-    run_id: ReachableRun,
+    run_id: WrittenRun,
     writer: Annotated[str, Path(pattern=r"^[A-Za-z0-9_.\-]+$", max_length=255)],
     request: Request,
     yard: Here,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from runyard.server.answers import answer
-from runyard.server.auth import ReachableRun
+from runyard.server.reach import ReadRun
 from runyard.server.yard import Here
 from runyard.store import runs, series
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/runs/{run_id}/metrics", tags=["metrics"])
 
 @router.get("", summary="Metrics of a run, whole or downsampled")
 def read(
-    run_id: ReachableRun,
+    run_id: ReadRun,
     yard: Here,
     name: str | None = None,
     recursive: Annotated[bool, Query(description="with those of all descendants")] = False,

@@ -14,15 +14,16 @@ from starlette.responses import Response
 from runyard.contracts.plan import Plan, node_folder
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.server.answers import answer
-from runyard.server.auth import AnyCaller, ReachableRun
+from runyard.server.auth import AnyCaller
 from runyard.server.problems import Problem
+from runyard.server.reach import OwnRun
 from runyard.server.yard import Here
 
 router = APIRouter(prefix="/api", tags=["nodes"])
 
 
 @router.get("/runs/{run_id}/nodes/{node}/plan", summary="The plan of one node of a run that is being started")
-def plan(run_id: ReachableRun, node: int, yard: Here) -> Response:
+def plan(run_id: OwnRun, node: int, yard: Here) -> Response:
     try:
         found = Plan.load(node_folder(yard.settings.home / "runs", run_id, node))
     except (OSError, ValueError):

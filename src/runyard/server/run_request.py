@@ -20,7 +20,8 @@ from runyard.contracts.secrets import veil
 from runyard.server import run_environment
 from runyard.server.answers import Json
 from runyard.server.problems import Problem
-from runyard.store import compute, experiments, runs
+from runyard.store import compute, experiments, family, runs
+from runyard.store.labels import SUBMITTED_FROM
 from runyard.store.runs import SCRIPT, NewRun, Run
 from runyard.store.secrets import Secrets
 
@@ -161,8 +162,9 @@ def veiled(request: RunRequest, secrets: Secrets) -> RunRequest:
     return request.model_copy(update=changes)
 
 
-def create(connection: Connection, request: RunRequest) -> Run:
-    """Store the run that was asked for. A child belongs to its parent's experiment, whatever the request says."""
+def create(connection: Connection, request: RunRequest, by: str | None = None) -> Run:
+    """Store the run that was asked for, by the run `by` or by the user. A child belongs to its parent's experiment,
+    whatever the request says."""
     parent = runs.get(connection, request.parent_id) if request.parent_id is not None else None
     if parent is not None:
         experiment = experiments.get(connection, parent.experiment_id)
@@ -191,15 +193,27 @@ def create(connection: Connection, request: RunRequest) -> Run:
             display_name=request.display_name,
             description=request.description,
             tags=request.tags,
-            properties={**request.properties, **properties},
+            properties={**_told_properties(connection, request, by), **properties},
             target=request.target,
-            submitted_by=parent.submitted_by if parent is not None else _operator(),
+            submitted_by=_submitted_by(connection, request.parent_id or by),
             snapshot_id=request.snapshot_id,
             definition=dict(request.definition),
             launch=launch,
             nodes=nodes_of(request),
         ),
     )
+
+
+def _told_properties(connection: Connection, request: RunRequest, by: str | None) -> dict[str, str | None]:
+    """The properties of the request, and the run that it came from, where its parents do not tell."""
+    told = {key: value for key, value in request.properties.items() if key != SUBMITTED_FROM}
+    above = family.above(connection, request.parent_id) if by and request.parent_id else []
+    return told if by is None or by in above else {**told, SUBMITTED_FROM: by}
+
+
+def _submitted_by(connection: Connection, run_id: str | None) -> str | None:
+    """Runs that a run makes are those of the user who has submitted it."""
+    return _operator() if run_id is None else runs.get(connection, run_id).submitted_by
 
 
 def _environment_of(connection: Connection, request: RunRequest, workspace: str) -> tuple[Json | None, dict[str, str]]:

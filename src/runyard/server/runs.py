@@ -11,10 +11,11 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
 from runyard.scheduler.states import Fact
-from runyard.server import answers, run_request
+from runyard.server import answers, reach, run_request
 from runyard.server.answers import Json, answer
-from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_allowed, run_token
+from runyard.server.auth import AnyCaller, Caller, User, run_token
 from runyard.server.labels import pairs
+from runyard.server.reach import LedRun, ReadRun, WrittenRun
 from runyard.server.run_request import RunRequest
 from runyard.server.yard import Here, Yard
 from runyard.store import deletion, files, runs, snapshots
@@ -52,18 +53,27 @@ class FactReport(BaseModel):
     attempt: int | None = None
 
 
+class EndRequest(BaseModel):
+    """How somebody other than its reporter wants a run to end."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    outcome: Literal["completed", "failed"]
+    error: dict[str, JsonValue] | None = None
+
+
 @router.post("", status_code=201, summary="Make a run")
 def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) -> Response:
-    if caller.run_id is not None:
-        if body.parent_id is None or body.kind == "interactive":
-            raise not_allowed(caller.run_id, "A run's token makes child runs only: send `parent_id`.")
-        must_reach(yard, caller, body.parent_id)
     run_request.check(body)
+    if body.parent_id is not None:
+        reach.must_write(yard, caller, body.parent_id)
+    else:
+        reach.must_be_within(yard, caller, body.workspace)
     if body.kind == SCRIPT:
         _check_target(yard, body)
     body = run_request.veiled(body, yard.secrets)
     with yard.store.database.write() as connection:
-        run = run_request.create(connection, body)
+        run = run_request.create(connection, body, caller.run_id)
     yard.scheduler.submitted(run.id)
     token = run_token(yard.settings.secret, run.id)
     return answer({**answers.run(run, yard, request.base_url), "token": token}, 201)
@@ -88,13 +98,8 @@ def find(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
 ) -> Response:
-    if caller.run_id is not None:
-        above = parent or root
-        if above is None:
-            raise not_allowed(caller.run_id, "A run's token lists runs below its own: send `parent` or `root`.")
-        must_reach(yard, caller, above)
     wanted = RunFilter(
-        workspace=workspace,
+        workspace=_listed(yard, caller, workspace, parent, root),
         experiment=experiment,
         type=type,
         status=status,
@@ -112,12 +117,15 @@ def find(
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")
-def get(run_id: ReachableRun, request: Request, yard: Here) -> Response:
+def get(run_id: ReadRun, request: Request, caller: AnyCaller, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         row = runs.get(connection, run_id)
         definition, launch = runs.definition_and_launch(connection, run_id)
         history = runs.states(connection, run_id)
         entries = answers.logs(files.find(connection, run_id))
+    if not reach.may_lead(yard, caller, run_id):
+        definition = answers.without_variables(definition)
+        launch = None if launch is None else answers.without_variables(launch)
     more: Json = {
         "definition": definition,
         "launch": launch,
@@ -128,7 +136,7 @@ def get(run_id: ReachableRun, request: Request, yard: Here) -> Response:
 
 
 @router.patch("/{run_id}", summary="Tag or rename a run, or add properties")
-def update(run_id: ReachableRun, body: RunChange, request: Request, yard: Here) -> Response:
+def update(run_id: WrittenRun, body: RunChange, request: Request, yard: Here) -> Response:
     changes: dict[str, Any] = body.model_dump(exclude_unset=True)
     with yard.store.database.write() as connection:
         if body.snapshot_id is not None:
@@ -138,7 +146,7 @@ def update(run_id: ReachableRun, body: RunChange, request: Request, yard: Here) 
 
 
 @router.post("/{run_id}/facts", summary="Report what was seen of a run")
-def report(run_id: ReachableRun, body: FactReport, yard: Here) -> Response:
+def report(run_id: LedRun, body: FactReport, yard: Here) -> Response:
     if body.fact == "ended" and body.outcome is None and not body.timed_out:
         raise run_request.invalid("The fact 'ended' needs an outcome.", "Send 'completed', 'failed' or 'canceled'.")
     fact = Fact(
@@ -158,8 +166,14 @@ def report(run_id: ReachableRun, body: FactReport, yard: Here) -> Response:
 
 
 @router.post("/{run_id}/cancel", summary="Ask a run to stop")
-def cancel(run_id: ReachableRun, request: Request, yard: Here) -> Response:
+def cancel(run_id: WrittenRun, request: Request, yard: Here) -> Response:
     return answer(answers.run(yard.scheduler.cancel(run_id), yard, request.base_url))
+
+
+@router.post("/{run_id}/end", summary="End a run as completed or failed, its script included")
+def end(run_id: WrittenRun, body: EndRequest, request: Request, yard: Here) -> Response:
+    run = yard.scheduler.declare(run_id, body.outcome, _in_form(body.error))
+    return answer(answers.run(run, yard, request.base_url))
 
 
 @router.delete("/{run_id}", summary="Delete a run and its descendants for good", dependencies=[User])
@@ -170,6 +184,21 @@ def delete(run_id: str, yard: Here) -> Response:
     for each in gone:
         yard.scheduler.forget(each)
     return answer(answers.freed(freed))
+
+
+def _listed(yard: Yard, caller: Caller, workspace: str | None, parent: str | None, root: str | None) -> str | None:
+    """The workspace whose runs the caller may list; a run lists those of its own, or what is below a run that it
+    reads."""
+    if caller.run_id is None:
+        return workspace
+    above = [each for each in (parent, root) if each is not None]
+    for each in above:
+        reach.must_read(yard, caller, each)
+    if above and workspace is None:
+        return None
+    workspace = workspace if workspace is not None else reach.workspace_of(yard, caller)
+    reach.must_be_within(yard, caller, workspace)
+    return workspace
 
 
 def _check_target(yard: Yard, body: RunRequest) -> None:

@@ -11,14 +11,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from runyard.contracts import manifest, pack
-from runyard.server import uploads
+from runyard.server import reach, uploads
 from runyard.server.answers import answer
 from runyard.server.auth import AnyCaller, Caller, Uploader, not_allowed
 from runyard.server.downloads import pack_response
 from runyard.server.files import BYTES
 from runyard.server.problems import Problem
 from runyard.server.yard import Here, Yard
-from runyard.store import runs, snapshots, wheels
+from runyard.store import runs, shared, snapshots, wheels
 from runyard.store.errors import Conflict
 
 router = APIRouter(prefix="/api", tags=["snapshots"])
@@ -51,8 +51,8 @@ async def put(id: SnapshotId, request: Request, yard: Here) -> Response:
 @router.get("/snapshots/{id}", summary="The manifest of a snapshot", response_class=PlainTextResponse)
 def get(id: SnapshotId, caller: AnyCaller, yard: Here) -> Response:
     with yard.store.database.read() as connection:
-        if caller.run_id is not None and id not in _snapshots(connection, caller.run_id):
-            raise not_allowed(caller.run_id, f"The snapshot {id} is not that of this run.")
+        if caller.run_id is not None and not _may_fetch(connection, caller.run_id, id):
+            raise not_allowed(caller.run_id, f"This token does not reach the snapshot {id}.")
         text = snapshots.manifest_text(connection, id)
     return PlainTextResponse(text)
 
@@ -100,15 +100,26 @@ def _put(yard: Yard, id: str, text: bytes) -> list[str]:
 
 
 def _must_hold(yard: Yard, caller: Caller, hashes: list[str]) -> None:
-    """A run gets only what its own snapshot and its environment are made of."""
+    """A run gets what its own snapshot and its environment are made of, and what those of its workspace are."""
     if caller.run_id is None:
         return
     with yard.store.database.read() as connection:
         held = _wheels(connection, caller.run_id)
         for snapshot in _snapshots(connection, caller.run_id):
             held |= snapshots.digests(connection, snapshot)
+        others = [digest for digest in set(hashes) - held if pack.is_digest(digest)]
+        home = reach.home_of(connection, caller.run_id) if others else None
+        if home is not None and home.wide:
+            held |= shared.held(connection, home.workspace, others)
     if not held.issuperset(hashes):
-        raise not_allowed(caller.run_id, "Some of these objects are not in the snapshot or environment of this run.")
+        raise not_allowed(caller.run_id, "Some of these objects are in no snapshot or environment of this run's reach.")
+
+
+def _may_fetch(connection: Connection, run_id: str, id: str) -> bool:
+    if id in _snapshots(connection, run_id):
+        return True
+    home = reach.home_of(connection, run_id)
+    return home is not None and home.wide and shared.has_snapshot(connection, home.workspace, id)
 
 
 def _snapshots(connection: Connection, run_id: str) -> set[str]:

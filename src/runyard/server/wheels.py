@@ -8,24 +8,24 @@ from starlette.responses import Response
 
 from runyard.server import answers, uploads
 from runyard.server.answers import answer
-from runyard.server.auth import User
 from runyard.server.files import BYTES
+from runyard.server.reach import Within
 from runyard.server.yard import Here, Yard
 from runyard.store import wheels
 from runyard.store.objects import ObjectWriter
 from runyard.store.wheels import Wheel
 
-router = APIRouter(prefix="/api/workspaces/{workspace}/wheels", tags=["environments"], dependencies=[User])
+router = APIRouter(prefix="/api/workspaces/{workspace}/wheels", tags=["environments"])
 
 
 @router.get("/{name}", summary="Where a wheel is")
-def get(workspace: str, name: str, yard: Here) -> Response:
+def get(workspace: Within, name: str, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         return answer(answers.wheel(wheels.get(connection, workspace, name)))
 
 
 @router.put("/{name}", summary="Keep a wheel", openapi_extra=BYTES)
-async def put(workspace: str, name: str, request: Request, yard: Here, exist_ok: bool = False) -> Response:
+async def put(workspace: Within, name: str, request: Request, yard: Here, exist_ok: bool = False) -> Response:
     await run_in_threadpool(_refuse_taken, yard, workspace, name, exist_ok)
     writer = await uploads.receive_object(request, yard.store.objects)
     wheel = await run_in_threadpool(_keep, yard, workspace, name, writer, exist_ok)

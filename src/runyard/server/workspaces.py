@@ -7,13 +7,13 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from runyard.contracts import names
-from runyard.server import answers
+from runyard.server import answers, reach
 from runyard.server.answers import answer
-from runyard.server.auth import User
+from runyard.server.auth import AnyCaller, User, not_allowed
 from runyard.server.yard import Here
 from runyard.store import deletion, workspaces
 
-router = APIRouter(prefix="/api/workspaces", tags=["workspaces"], dependencies=[User])
+router = APIRouter(prefix="/api/workspaces", tags=["workspaces"])
 
 
 class NewWorkspace(BaseModel):
@@ -37,36 +37,42 @@ class WorkspaceChange(BaseModel):
     tags: dict[str, str | None] | None = None
 
 
-@router.get("", summary="List the workspaces")
-def find(yard: Here) -> Response:
+@router.get("", summary="List the workspaces; a run sees its own")
+def find(caller: AnyCaller, yard: Here) -> Response:
+    own = reach.workspace_of(yard, caller)
+    reach.must_be_within(yard, caller, own)
     with yard.store.database.read() as connection:
-        rows = workspaces.find(connection)
+        rows = workspaces.find(connection) if own is None else [workspaces.get(connection, own)]
     return answer({"workspaces": [answers.workspace(row) for row in rows]})
 
 
 @router.post("", summary="Make a workspace")
-def create(body: NewWorkspace, yard: Here) -> Response:
+def create(body: NewWorkspace, caller: AnyCaller, yard: Here) -> Response:
     names.check("workspace", body.name)
+    reach.must_be_within(yard, caller, body.name)
+    if caller.run_id is not None and not body.exist_ok:
+        raise not_allowed(caller.run_id, "A run makes no workspaces.")
     with yard.store.database.write() as connection:
         row = workspaces.create(connection, **body.model_dump())
     return answer(answers.workspace(row))
 
 
 @router.get("/{name}", summary="One workspace")
-def get(name: str, yard: Here) -> Response:
+def get(name: str, caller: AnyCaller, yard: Here) -> Response:
+    reach.must_be_within(yard, caller, name)
     with yard.store.database.read() as connection:
         row = workspaces.get(connection, name)
     return answer(answers.workspace(row))
 
 
-@router.patch("/{name}", summary="Change a workspace")
+@router.patch("/{name}", summary="Change a workspace", dependencies=[User])
 def update(name: str, body: WorkspaceChange, yard: Here) -> Response:
     with yard.store.database.write() as connection:
         row = workspaces.update(connection, name, **body.model_dump(exclude_unset=True))
     return answer(answers.workspace(row))
 
 
-@router.delete("/{name}", summary="Delete a workspace with all that is in it")
+@router.delete("/{name}", summary="Delete a workspace with all that is in it", dependencies=[User])
 def delete(name: str, yard: Here) -> Response:
     left = [run.id for run in yard.scheduler.left() if run.workspace == name]
     freed = deletion.delete_workspace(yard.store, name)

@@ -51,13 +51,18 @@ def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
     return _experiment(row)
 
 
-def get(connection: Connection, id: str) -> Experiment:
+def look_up(connection: Connection, id: str) -> Experiment | None:
     row = connection.execute(_select().where(experiments.c.id == id)).first()
-    if row is None:
+    return None if row is None else _experiment(row)
+
+
+def get(connection: Connection, id: str) -> Experiment:
+    found = look_up(connection, id)
+    if found is None:
         raise NotFound(
             "experiment_not_found", f"There is no experiment {id!r}.", "`Experiment.list` names the experiments."
         )
-    return _experiment(row)
+    return found
 
 
 def find(

@@ -13,6 +13,10 @@ from runyard.store.tables import clean, fingerprint, labels
 
 TAG, PROPERTY = "tag", "property"
 
+SUBMITTED_FROM = "runyard.submitted.from"
+"""The property of a run that was submitted from inside another one: that one's id. Rights follow from it
+(`runyard.store.family`), so it is set when the run is made, by the server alone."""
+
 Texts = Mapping[str, "str | None"]
 
 # Building a statement costs more than running it: those that every request needs are built once.
@@ -55,7 +59,10 @@ def add_properties(connection: Connection, run: int, texts: Texts, keep_first: b
     there = of(connection, [run]).get((run, PROPERTY), {})
     fresh = {}
     for key, value in _distinct(texts).items():
-        if key not in there:
+        if key == SUBMITTED_FROM and key not in there:
+            if not keep_first:
+                raise Conflict("property_fixed", f"The property {key!r} is set by the server alone.", "Use a tag.")
+        elif key not in there:
             fresh[key] = value
         elif there[key] != (value if value is None else clean(value)) and not keep_first:
             raise Conflict(

@@ -12,7 +12,7 @@ from runyard.store import workspaces
 from runyard.store.errors import Refused
 from runyard.store.tables import workspace_settings
 
-RELAX, LIMIT = "environments.relax", "environments.limit"
+RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -66,6 +66,11 @@ def limit(settings: Mapping[str, str]) -> int | None:
     return _bytes(settings[LIMIT])
 
 
+def whole_workspace(settings: Mapping[str, str]) -> bool:
+    """Whether a run's token reaches the workspace, and not the run and its descendants alone."""
+    return settings[SCOPE] == "workspace"
+
+
 def _known(key: str) -> Setting:
     if key not in KNOWN:
         raise Refused(
@@ -80,6 +85,11 @@ def _known(key: str) -> Setting:
 def _true_or_false(value: str) -> str | None:
     word = value.strip().lower()
     return word if word in ("true", "false") else None
+
+
+def _workspace_or_run(value: str) -> str | None:
+    word = value.strip().lower()
+    return word if word in ("workspace", "run") else None
 
 
 def _size_or_none(value: str) -> str | None:
@@ -104,4 +114,5 @@ def _bytes(size: str) -> int | None:
 KNOWN = {
     RELAX: Setting("false", "true or false", _true_or_false),
     LIMIT: Setting("none", "a size such as 50GB, or none", _size_or_none),
+    SCOPE: Setting("workspace", "workspace or run", _workspace_or_run),
 }

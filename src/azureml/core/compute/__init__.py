@@ -7,6 +7,7 @@ from runyard.sdk.compute import ComputeTarget
 from runyard.sdk.compute_instance import ComputeInstance
 from runyard.sdk.kubernetes_compute import KubernetesCompute
 from runyard.sdk.remote_compute import BatchCompute, RemoteCompute
+from runyard.sdk.sdk_v1 import late_names
 
 __all__ = [
     "AksCompute",
@@ -19,3 +20,16 @@ __all__ = [
     "RemoteCompute",
     "SlurmCompute",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    {},
+    not_yet=(
+        "AdlaCompute",
+        "DataFactoryCompute",
+        "DatabricksCompute",
+        "DsvmCompute",
+        "HDInsightCompute",
+        "SynapseCompute",
+    ),
+)

@@ -1,0 +1,86 @@
+"""Modules of SDK v1 that are not there: importing one says so in words, as for a name that is not there.
+
+Loading this module puts it in place. It is asked by Python's import after all others, so that it never hides a module
+that somebody has installed.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Sequence
+
+from runyard.sdk.sdk_v1 import missing
+
+if TYPE_CHECKING:
+    from types import FrameType, ModuleType
+
+_OF_AZUREML = (
+    *("_base_sdk_common", "_common", "_execution", "_history", "_model_management", "_project", "_restclient"),
+    *("_run_impl", "_vendor", "accel", "automl", "contrib", "datadrift", "dataprep", "explain", "fsspec", "interpret"),
+    *("mlflow", "monitoring", "opendatasets", "pipeline", "responsibleai", "studio", "telemetry", "tensorboard"),
+    "widgets",
+)
+_OF_CORE = (
+    *("authorization", "databricks", "dataset", "datastore", "image", "keyvault", "linked_service", "model"),
+    *("model_proxy", "private_endpoint", "profile", "util", "webservice"),
+    *("compute.adla", "compute.databricks", "compute.datafactory", "compute.dsvm", "compute.hdinsight"),
+    "compute.synapse",
+)
+_OF_DATA = (
+    *("abstract_dataset", "abstract_datastore", "azure_data_lake_datastore", "azure_my_sql_datastore"),
+    *("azure_postgre_sql_datastore", "azure_sql_database_datastore", "azure_storage_datastore", "constants"),
+    *("context_managers", "dataset_action_run", "dataset_definition", "dataset_error_handling", "dataset_factory"),
+    *("dataset_profile", "dataset_snapshot", "dataset_type_definitions", "dbfs_datastore", "file_dataset"),
+    *("hdfs_datastore", "output_dataset_config", "sql_data_reference", "stored_procedure_parameter"),
+    "tabular_dataset",
+)
+_OF_TRAIN = (
+    *("automl", "rl", "widgets", "hyperdrive.error_definition", "hyperdrive.parameter_expressions"),
+    *("hyperdrive.policy", "hyperdrive.run", "hyperdrive.runconfig", "hyperdrive.sampling"),
+)
+
+MODULES = frozenset(
+    [
+        *(f"azureml.{name}" for name in _OF_AZUREML),
+        *(f"azureml.core.{name}" for name in _OF_CORE),
+        *(f"azureml.data.{name}" for name in _OF_DATA),
+        *(f"azureml.train.{name}" for name in _OF_TRAIN),
+    ]
+)
+"""Those that SDK v1 and its companion packages have, and all below them. One that Runyard has is found before."""
+
+
+class MissingModules:
+    """The last of `sys.meta_path`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        """Raise for a module of SDK v1 that is being imported. Whoever only asks whether it is there is told no."""
+        if not name.startswith("azureml.") or not _is_of_sdk_v1(name):
+            return
+        callers = _importing(sys._getframe(1))
+        if "_find_and_load_unlocked" in callers:
+            # `from package import module` swallows the error that names the module, and its words with it.
+            told = None if "_handle_fromlist" in callers else name
+            raise ModuleNotFoundError(missing(name), name=told)
+
+
+def _is_of_sdk_v1(name: str) -> bool:
+    """
+    >>> _is_of_sdk_v1("azureml.pipeline.core"), _is_of_sdk_v1("azureml.core.run")
+    (True, False)
+    """
+    parts = name.split(".")
+    return any(".".join(parts[:length]) in MODULES for length in range(2, len(parts) + 1))
+
+
+def _importing(frame: FrameType | None) -> list[str]:
+    """The functions of Python's import that have led here, up to the code that imports."""
+    names = []
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return names
+
+
+sys.meta_path.append(MissingModules)
