@@ -7,10 +7,15 @@ import itertools
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runyard.cli import words
 from runyard.cli.check import FAIL, OK, WARN, Check
+
+if TYPE_CHECKING:
+    from runyard.store.database import Database
 
 SHOWN = 20
 """How many damaged objects are told one by one."""
@@ -52,29 +57,22 @@ def objects(home: Path) -> Iterator[Check]:
         return
     from runyard.sdk.progress import progress
     from runyard.store import verifying
-    from runyard.store.database import Database
     from runyard.store.errors import StoreError
     from runyard.store.objects import Objects
-    from runyard.store.store import address
 
     store = Objects(home / "objects")
     sizes = [found.size for found in store.walk() if found.digest is not None]
     with progress("Checking objects", sum(sizes)) as read:
         bad = list(verifying.damaged(store, read))
+    needed: dict[str, tuple[str, ...]] = {}
     try:
-        database = Database.existing(address(home, os.environ.get("RUNYARD_DATABASE_URL")))
+        with _database(home) as database:
+            if database is not None:
+                bad += verifying.missing(store, database)
+                with database.read() as connection:
+                    needed = {damage.digest: verifying.users(connection, damage.digest) for damage in bad[:SHOWN]}
     except StoreError as error:
         yield Check("objects", WARN, f"not known which of them are needed: {error.title}", error.help)
-        database = None
-    if database is not None:
-        try:
-            bad += verifying.missing(store, database)
-            with database.read() as connection:
-                needed = {damage.digest: verifying.users(connection, damage.digest) for damage in bad[:SHOWN]}
-        finally:
-            database.close()
-    else:
-        needed = {}
     for damage in itertools.islice(bad, SHOWN):
         users = ", ".join(needed.get(damage.digest, ())) or "nothing that is known"
         yield Check(
@@ -88,3 +86,17 @@ def objects(home: Path) -> Iterator[Check]:
         yield Check("objects", FAIL, f"{amount}: {len(bad):,} damaged or missing")
     else:
         yield Check("objects", OK, f"{amount}: each has the bytes that its name says")
+
+
+@contextmanager
+def _database(home: Path) -> Iterator[Database | None]:
+    """The database of the home as it is, or none: nothing is made or migrated."""
+    from runyard.store.database import Database
+    from runyard.store.store import address
+
+    found = Database.existing(address(home, os.environ.get("RUNYARD_DATABASE_URL")))
+    try:
+        yield found
+    finally:
+        if found is not None:
+            found.close()

@@ -44,6 +44,7 @@ class Aside:
 
     def __init__(self, parent: Path) -> None:
         self.folder = parent / FOLDER
+        self._root = str(self.folder)
 
     def take(self, path: Path, name: str) -> None:
         """Move a file here. FileNotFoundError when it is not there (any more)."""
@@ -51,14 +52,14 @@ class Aside:
         os.utime(path)
         os.replace(path, self.folder / name)
 
-    def give_back(self, name: str, path: str | Path) -> bool:
-        """Move a file back; False when it is not here."""
+    def give_back(self, name: str, path: str | Path) -> None:
+        """Move a file back, if it is here."""
+        here = f"{self._root}/{name}"  # a plain string: a new snapshot asks for thousands of objects that are not here
         try:
-            os.replace(self.folder / name, path)
+            os.utime(here)  # as if it had just come: it waits to be named
+            os.replace(here, path)
         except FileNotFoundError:
-            return False
-        os.utime(path)  # as if it had just come: it waits to be named
-        return True
+            return
 
     def waiting(self) -> list[Waiting]:
         """All that is here."""

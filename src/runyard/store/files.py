@@ -19,6 +19,7 @@ from runyard.store.tables import files, fingerprint
 # Building a statement costs more than running it: those that every file needs are built once.
 _BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
 _INSERT = insert(files)
+_SIZE = select(files.c.size).where(files.c.digest == bindparam("digest", type_=files.c.digest.type)).limit(1)
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ def growing(connection: Connection, run_id: str, name: str) -> FileEntry:
                 size = folders.growing.append(key, size, chunk)
         _leave(effects, before)
     return FileEntry(name, folders.growing.size(key), None, key, now)
+
+
+def known_size(connection: Connection, digest: str) -> int | None:
+    """The size that an object had when a file of any run was kept; None when none has it."""
+    return connection.scalar(_SIZE, {"digest": digest})
 
 
 def append(store: Store, run_id: str, name: str, offset: int, data: bytes, restart: bool = False) -> int:

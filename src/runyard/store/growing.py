@@ -160,7 +160,8 @@ class Growing:
     def set_aside(self, key: int) -> int:
         """Move a file that no row names out of the way; returns its size."""
         with self._locks[key % STRIPES]:
-            (self.folder / f"{key}.taken").unlink(missing_ok=True)
+            for ending in ("taken", "reviving"):
+                (self.folder / f"{key}.{ending}").unlink(missing_ok=True)
             names = chain([str(key)], (f"{key}.{number}" for number in count(1)))
             for path in (self._open(key), self._sealing(key)):
                 try:
@@ -171,12 +172,11 @@ class Growing:
                 return size
         return 0
 
-    def bring_back(self, key: int) -> bool:
+    def bring_back(self, key: int) -> None:
         """Put a file back that was moved aside, unless there is another one of that key by now."""
         with self._locks[key % STRIPES]:
-            if self._open(key).exists() or self._sealing(key).exists():
-                return False
-            return self.aside.give_back(str(key), self._open(key))
+            if not self._open(key).exists() and not self._sealing(key).exists():
+                self.aside.give_back(str(key), self._open(key))
 
     def all(self) -> list[int]:
         """The keys of every file that is there."""

@@ -77,9 +77,11 @@ class Objects:
         try:
             size = os.stat(where).st_size
         except FileNotFoundError:
-            if not self.aside.give_back(digest, where):
+            self.aside.give_back(digest, where)  # unless another thread has done so already
+            try:
+                size = os.stat(where).st_size
+            except FileNotFoundError:
                 return None
-            size = os.stat(where).st_size
         return size if size or digest == EMPTY else None  # what a power cut may leave
 
     def has(self, digest: str, size: int | None = None) -> bool:
@@ -97,11 +99,12 @@ class Objects:
 
     def open(self, digest: str) -> BinaryIO:
         path = self.path(digest)
+        with suppress(FileNotFoundError):
+            return path.open("rb")
+        self.aside.give_back(digest, path)
         try:
             return path.open("rb")
         except FileNotFoundError:
-            if self.aside.give_back(digest, path):
-                return path.open("rb")
             raise NotFound("not_found", f"There is no object {digest}.", "Send it first.", {"hash": digest}) from None
 
     def writer(self) -> ObjectWriter:

@@ -28,6 +28,9 @@ LEFTOVER_AFTER = timedelta(days=1)
 AT_ONCE = 200
 """Objects that are moved before other writers get their turn."""
 
+LOOKED_UP = 5000
+"""Objects that are looked up in one transaction: a long one would keep SQLite from clearing its log."""
+
 FEW = 20
 LITTLE = 100_000_000
 """Up to so many files and bytes may be most of what there is: a home that has hardly been used."""
@@ -56,8 +59,11 @@ def sweep(store: Store, older_than: timedelta, kept_for: timedelta = KEPT_FOR, e
     broken: list[Found] = []
     for found in store.objects.walk():
         (broken if found.digest is None else kept).append(found)
+    unnamed: set[str] = set()
+    for some in slices([str(found.digest) for found in kept if found.modified_at <= before], LOOKED_UP):
+        with store.database.read() as connection:
+            unnamed |= beside.unnamed(connection, some)
     with store.database.read() as connection:
-        unnamed = beside.unnamed(connection, [str(found.digest) for found in kept if found.modified_at <= before])
         logs = _lost_logs(store, identity.unnamed_logs(connection, Folders(store.objects, store.growing)), before)
     held = None if even_most else _held(store, kept, unnamed - explained, logs)
     aside.remember(store.objects.folder, held)
