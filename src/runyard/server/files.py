@@ -194,10 +194,11 @@ def _link(
     yard: Yard, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]], attempt: int | None
 ) -> Iterator[tuple[str, FileEntry]]:
     """Name what is there; yields it, by the names that were asked for."""
+    known = files.known_sizes(connection, list({digest for _, digest in wanted if pack.is_digest(digest)}))
     for name, digest in wanted:
         size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
         # A torn object counts as missing: it is sent again, and is whole then for all that name it.
-        if size is not None and files.known_size(connection, digest) in (None, size):
+        if size is not None and size == known.get(digest, size):
             place = attempts.place_of(connection, run_id, name, attempt)
             yield name, files.put(connection, run_id, place, Stored(digest, size))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -19,7 +19,6 @@ from runyard.store.tables import files, fingerprint
 # Building a statement costs more than running it: those that every file needs are built once.
 _BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
 _INSERT = insert(files)
-_SIZE = select(files.c.size).where(files.c.digest == bindparam("digest", type_=files.c.digest.type)).limit(1)
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,10 @@ def growing(connection: Connection, run_id: str, name: str) -> FileEntry:
     return FileEntry(name, folders.growing.size(key), None, key, now)
 
 
-def known_size(connection: Connection, digest: str) -> int | None:
-    """The size that an object had when a file of any run was kept; None when none has it."""
-    return connection.scalar(_SIZE, {"digest": digest})
+def known_sizes(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+    """The sizes that objects had when files of any run were kept; those that no file has are left out."""
+    query = select(files.c.digest, func.max(files.c.size)).where(files.c.digest.in_(digests))
+    return {row[0]: row[1] for row in connection.execute(query.group_by(files.c.digest))}
 
 
 def append(store: Store, run_id: str, name: str, offset: int, data: bytes, restart: bool = False) -> int:
