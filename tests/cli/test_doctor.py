@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Shell
 
 
+LOG = "user_logs/std_log.txt"
+
+
 def verdicts(report: list[dict[str, Any]]) -> dict[str, str]:
     return {check["name"]: check["verdict"] for check in report}
 
@@ -113,3 +116,24 @@ def test_an_engine_that_nobody_uses_is_not_missed(monkeypatch: pytest.MonkeyPatc
     assert list(engine_checks.slurm([])) == list(engine_checks.ray([])) == []
     (missing,) = engine_checks.ray([cluster("ray", [])])
     assert (missing.verdict, "my-ray" in missing.message, "pip install" in missing.help) == ("warn", True, True)
+
+
+def test_a_deep_look_finds_files_that_are_not_whole_any_more(fresh_shell: Shell) -> None:
+    shell = fresh_shell
+    run_id = shell.completed("open('outputs/model', 'w').write('weights' * 100); print('log')")["id"]
+    (objects,) = [check for check in shell.json("doctor", "--deep") if check["name"] == "objects"]
+    assert objects["verdict"] == "ok"
+    assert "objects" not in verdicts(shell.json("doctor")), "only when it is asked for: it reads everything"
+    files = {file["name"]: file["hash"] for file in shell.json("files", run_id)}
+    model, log = (shell.home / "objects" / files[name][:2] / files[name][2:] for name in ("outputs/model", LOG))
+    model.write_bytes(b"W" + model.read_bytes()[1:])
+    log.unlink()
+    report = shell.json("doctor", "--deep", expect=errors.FAILED)
+    assert verdicts(report)["objects"] == "fail"
+    told = [check["message"] for check in report if check["name"] == "object"]
+    assert len(told) == 2
+    assert f"outputs/model of run {run_id}" in told[0]
+    assert "not those that its name says" in told[0]
+    assert f"{LOG} of run {run_id}" in told[1]
+    assert "is not there" in told[1]
+    assert not log.exists(), "looking must not change anything"

@@ -40,6 +40,23 @@ def test_get_everything_or_a_file_or_a_folder(shell: Shell) -> None:
     assert not list(shell.folder.rglob("*.part"))
 
 
+def test_a_file_whose_bytes_have_changed_on_the_server_is_refused(shell: Shell) -> None:
+    run_id = shell.completed(WRITES.replace("8000", "8001"))["id"]
+    files = {file["name"]: file for file in shell.json("files", run_id)}
+    digest = files["outputs/model.bin"]["hash"]
+    path = shell.home / "objects" / digest[:2] / digest[2:]
+    whole = path.read_bytes()
+    path.write_bytes(b"X" + whole[1:])
+    error = shell.refusal("get", run_id, "outputs/model.bin", expect=errors.FAILED)
+    assert error["code"] == "object_damaged"
+    assert "outputs/model.bin" in error["title"]
+    path.write_bytes(whole[:1000])
+    assert "has 1000 bytes" in shell.refusal("get", run_id, "outputs/model.bin", expect=errors.FAILED)["title"]
+    assert not [path for path in shell.folder.rglob("*") if path.name.startswith(("model.bin", ".model.bin"))]
+    path.write_bytes(whole)
+    shell.call("get", run_id, "outputs/model.bin")
+
+
 def test_a_file_that_is_not_there(shell: Shell) -> None:
     run_id = shell.completed()["id"]
     error = shell.refusal("get", run_id, "outputs/none", expect=errors.NOT_FOUND)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import time
+import urllib.request
 from typing import TYPE_CHECKING
 
 from runyard.cli import errors
@@ -25,6 +27,19 @@ def test_up_starts_one_server_and_down_ends_it(fresh_shell: Shell) -> None:
     assert fresh_shell.json("down") == {"stopped": True}
     assert not healthy(first["url"])
     assert fresh_shell.json("down") == {"stopped": False}
+
+
+def test_the_commands_on_the_front_page_print_links_to_runs(shell: Shell) -> None:
+    """Somebody who opens the server's address looks for a way to the runs."""
+    run = shell.completed()
+    url = shell.json("up")["url"]
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        commands = re.findall("<pre>runyard (.*)</pre>", answer.read().decode())
+    assert commands
+    for command in commands:
+        links = re.findall(rf"{url}/runs/\S+[?]key=\S+", shell.call(*command.split()).stdout)
+        with urllib.request.urlopen(links[0], timeout=60) as page:
+            assert run["id"] in page.read().decode()
 
 
 def test_up_with_other_settings_says_that_the_server_runs(fresh_shell: Shell) -> None:

@@ -100,11 +100,31 @@ def test_a_missing_object_is_told_with_its_file(snapshot: Snapshot, objects: Pat
     assert problem.value.code == "SnapshotIncomplete"
 
 
-def test_a_torn_object_is_noticed(snapshot: Snapshot, objects: Path, work: Path) -> None:
-    manifest = snapshot({"x": "whole"}, objects)
-    object_path(objects, manifest.entries[0].digest).write_text("who")
-    with pytest.raises(RunProblem, match="3 bytes there, not 5"):
+LARGE = bytes(range(256)) * 10_000
+
+
+@pytest.mark.parametrize(
+    ("content", "damaged"),
+    [(b"whole", b""), (b"whole", b"who"), (b"whole", b"whale"), (LARGE, LARGE[:-1]), (LARGE, b"\1" + LARGE[1:])],
+    ids=["emptied", "halved", "flipped", "large halved", "large flipped"],
+)
+def test_a_damaged_object_is_noticed(
+    snapshot: Snapshot, objects: Path, work: Path, content: bytes, damaged: bytes
+) -> None:
+    manifest = snapshot({"x": content}, objects)
+    object_path(objects, manifest.entries[0].digest).write_bytes(damaged)
+    with pytest.raises(RunProblem, match=f"'x' is damaged.* has {len(damaged)} bytes") as caught:
         lay_out(manifest, objects, work, nothing)
+    assert caught.value.code == "SnapshotIncomplete"
+
+
+def test_where_the_kernel_copies_nothing_the_plain_way_does(
+    snapshot: Snapshot, objects: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems say that a file is at its end when they cannot copy it, faked here."""
+    monkeypatch.setattr(os, "copy_file_range", lambda *_: 0, raising=False)
+    lay_out(snapshot({"x": LARGE}, objects), objects, work, nothing)
+    assert (work / "x").read_bytes() == LARGE
 
 
 def test_a_full_disk_is_told_as_such() -> None:

@@ -51,6 +51,24 @@ def test_outputs_come_back(gang: Callable[..., Gang], shared_server: Server, tmp
     assert run.read("outputs/a/model") == b"whole\n"
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_damaged_checkpoint_is_not_given_back_as_good(
+    gang: Callable[..., Gang], shared_server: Server, tmp_path: Path, shared: bool
+) -> None:
+    run = shared_server.make_run()
+    content = f"checkpoint {shared}".encode()
+    keep(run, tmp_path, outputs__model=content)
+    digest = hashlib.sha256(content).hexdigest()
+    (shared_server.home / "objects" / digest[:2] / digest[2:]).write_bytes(b"C" + content[1:])
+    begin_next_attempt(run)
+    plan: dict[str, Any] = {"attempt": 2, "snapshot_id": None}
+    plan["objects"] = str(shared_server.home / "objects") if shared else None
+    said = gang({}, Distribution(), run=run, plan=plan, command="cat outputs/model").nodes[0].finish()
+    assert said["status"] == "Failed"
+    assert said["error"]["code"] == "OutputsNotReturned"
+    assert "outputs/model" in said["error"]["message"]
+
+
 def test_the_first_attempt_begins_with_nothing(node: Callable[..., Node], tmp_path: Path) -> None:
     made = node({}, command="ls outputs; echo done")
     keep(made.run, tmp_path, outputs__a=b"x")

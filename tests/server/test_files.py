@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
 
@@ -233,3 +235,44 @@ def test_very_many_names_are_given_in_one_request(client: Client) -> None:
     names = {f"outputs/{number}": digest for number in range(1200)}
     assert client.ok("POST", f"{path}/links", {"files": {**names, "no": "0" * 64}}) == {"missing": ["no"]}
     assert len(client.ok("GET", f"{path}/files")["files"]) == 1201
+
+
+def test_the_hash_of_a_whole_file_is_told_for_clients_to_check(client: Client) -> None:
+    path = path_of(client)
+    client.ok("PUT", f"{path}/files/outputs/x", body=b"content")
+    digest = hashlib.sha256(b"content").hexdigest()
+    assert client.get(f"{path}/files/outputs/x").headers["x-runyard-hash"] == digest
+    assert client.get(f"{path}/files/outputs/x", Range="bytes=3-").headers["x-runyard-hash"] == digest
+    client.ok("POST", f"{path}/appends/logs/a?offset=0", body=b"grows")
+    assert "x-runyard-hash" not in client.get(f"{path}/files/logs/a").headers
+
+
+@pytest.mark.parametrize("damage", [b"", b"conte", None], ids=["emptied", "halved", "gone"])
+def test_a_damaged_object_is_not_served_as_good_and_is_mended_by_the_next_upload(
+    served: Served, damage: bytes | None
+) -> None:
+    client = served.client
+    path = path_of(client)
+    digest = client.ok("PUT", f"{path}/files/outputs/x", body=b"content")["hash"]
+    place = served.settings.home / "objects" / digest[:2] / digest[2:]
+    place.unlink()
+    if damage is not None:
+        place.write_bytes(damage)
+    for asked in (f"{path}/files/outputs/x", client.ok("GET", path)["web_url"].partition(client.url)[2]):
+        answer = client.get(asked.replace("?", "/files/outputs/x?"))
+        assert (answer.status, answer.code) == (500, "object_damaged")
+        assert "outputs/x" in answer.json["title"]
+        assert "runyard doctor --deep" in answer.json["help"]
+    assert client.ok("POST", f"{path}/links", {"files": {"outputs/y": digest}}) == {"missing": ["outputs/y"]}
+    client.ok("PUT", f"{path}/files/outputs/y", body=b"content")
+    assert client.get(f"{path}/files/outputs/x").body == b"content"
+
+
+def test_a_page_is_shown_though_its_log_is_damaged(served: Served) -> None:
+    client = served.client
+    run = client.make_run()
+    digest = client.ok("PUT", f"/api/runs/{run['id']}/files/logs/user_log.txt", body=b"printed")["hash"]
+    (served.settings.home / "objects" / digest[:2] / digest[2:]).write_bytes(b"")
+    shown = client.get(run["web_url"].partition(client.url)[2])
+    assert shown.status == 200
+    assert "has 0 bytes on the server" in shown.body.decode()

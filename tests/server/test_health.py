@@ -69,5 +69,5 @@ def test_invented_methods_are_counted_as_one(client: Client) -> None:
 def test_a_browser_that_comes_to_the_address_is_told_what_this_is(client: Client) -> None:
     answer = replace(client, token=None).get("/")
     assert answer.status == 200
-    assert b"runyard ls" in answer.body
+    assert b"<pre>runyard show @last</pre>" in answer.body
     assert "default-src 'none'" in answer.headers["content-security-policy"]

@@ -14,7 +14,7 @@ from runyard.store.objects import Objects
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.server.conftest import Client
+    from tests.server.conftest import Client, Served
 
 CONTENTS = [b"print('hello')\n", b"", bytes(range(256)) * 9000]
 
@@ -126,3 +126,24 @@ def test_a_pack_may_be_cut_anywhere(tmp_path: Path, step: int) -> None:
 def test_an_entry_that_no_disk_could_hold_is_refused(client: Client, row: str) -> None:
     text = row.encode() + b"\n"
     assert client.call("PUT", f"/api/snapshots/{hashlib.sha256(text).hexdigest()}", body=text).code == "bad_manifest"
+
+
+@pytest.mark.parametrize("damage", [b"", b"PRINT('hello')\n"], ids=["emptied", "flipped"])
+def test_a_snapshot_whose_run_found_it_damaged_is_sent_again(served: Served, damage: bytes) -> None:
+    """Otherwise every later submit of the same folder would fail in the same way."""
+    client = served.client
+    wanted = listing(*CONTENTS)
+    path = f"/api/snapshots/{wanted.id}"
+    client.ok("POST", "/api/objects", body=packed(*CONTENTS))
+    client.ok("PUT", path, body=wanted.text)
+    run = client.make_run(snapshot_id=wanted.id)
+    first = hashlib.sha256(CONTENTS[0]).hexdigest()
+    (served.settings.home / "objects" / first[:2] / first[2:]).write_bytes(damage)
+    assert client.ok("PUT", path, body=b"")["missing"] == []
+    client.end(run, "failed", error={"code": "SnapshotIncomplete", "message": "damaged"})
+    assert client.call("PUT", path, body=b"").code == "snapshot_not_found"
+    assert client.ok("PUT", path, body=wanted.text)["missing"] == [first]
+    client.ok("POST", "/api/objects", body=packed(CONTENTS[0]))
+    assert client.ok("PUT", path, body=wanted.text)["missing"] == []
+    client.make_run(snapshot_id=wanted.id)
+    assert client.ok("PUT", path, body=b"")["missing"] == []

@@ -10,11 +10,21 @@ import pytest
 
 from runyard.contracts import states
 from runyard.contracts.manifest import Entry, make
-from runyard.store import build_contexts, deletion, environment_maps, environments, runs, snapshots, workspaces
+from runyard.store import (
+    build_contexts,
+    deletion,
+    environment_maps,
+    environments,
+    runs,
+    snapshots,
+    sweeping,
+    workspaces,
+)
 from runyard.store.deletion import Freed
 from runyard.store.errors import NotFound
 from runyard.store.runs import Run
 from runyard.store.store import Store
+from runyard.store.sweeping import Swept
 
 MakeRun = Callable[..., Run]
 
@@ -44,7 +54,7 @@ def test_a_snapshot_stays_as_long_as_something_is_built_from_it(store: Store, ma
         environment_maps.put(connection, "other", "*", definition=definition(mapped))
         runs.record_state(connection, "r", states.COMPLETED, "completed")
         assert runs.context(connection, "r") == run
-    assert deletion.sweep(store, timedelta(0)) == Freed(objects=1, bytes_freed=len(b"unused"))
+    assert sweeping.sweep(store, timedelta(0)) == Swept(files_aside=1, bytes_aside=len(b"unused"))
     with store.database.read() as connection:
         assert not snapshots.has(connection, unused)
         assert all(snapshots.has(connection, id) for id in (registered, mapped, run))

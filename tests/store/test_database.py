@@ -102,7 +102,7 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(tmp_path: Path) -> 
         Database.open(f"sqlite:///{path}")
     assert caught.value.code == "database_damaged"
     assert str(path) in caught.value.title
-    assert "move the file away" in caught.value.help
+    assert "move the whole home folder away" in caught.value.help
     assert path.read_bytes().startswith(b"this is a diary")
 
 

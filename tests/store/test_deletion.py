@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
-from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -167,31 +163,6 @@ def test_a_workspace_goes_with_all_that_is_in_it(store: Store, make_run: MakeRun
     with store.database.read() as connection:
         assert [row.name for row in workspaces.find(connection)] == ["local"]
         assert runs.get(connection, "mine").workspace == "local"
-
-
-def test_a_sweep_removes_what_no_row_uses(store: Store, make_run: MakeRun, home: Path, database_url: str) -> None:
-    used = snapshot(store, train=b"used")
-    snapshot(store, train=b"never run")
-    make_run("r", snapshot_id=used)
-    keep(store, "r", "a", b"named")
-    files.append(store, "r", "log", 0, b"grows")
-    store.objects.put([b"orphan"])
-    store.objects.writer().write(b"half")
-    store.growing.restart(999)
-    store.growing.append(999, 0, b"lost")
-    assert deletion.sweep(store, timedelta(hours=1)) == Freed()
-    store.close()
-    store = Store.open(home, database_url)  # in a new process: nobody is about to name the orphan any more
-    an_hour_ago = time.time() - 3700
-    for folder in (store.objects.folder, store.growing.folder):
-        for path in folder.rglob("*"):
-            os.utime(path, (an_hour_ago, an_hour_ago))
-    assert deletion.sweep(store, timedelta(hours=1)).objects == 1  # the snapshot itself is not an hour old
-    assert contents(store) == {b"used", b"named", b"never run"}
-    assert len(store.growing.all()) == 1
-    assert deletion.sweep(store, timedelta(0)) == Freed(objects=1, bytes_freed=len(b"never run"))
-    assert contents(store) == {b"used", b"named"}
-    store.close()
 
 
 def test_content_that_has_just_come_in_is_not_taken_from_under_its_uploader(store: Store, make_run: MakeRun) -> None:

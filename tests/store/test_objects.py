@@ -141,3 +141,24 @@ def test_many_threads_may_put_the_same_content(objects: Objects) -> None:
     assert len(stored) == 160
     assert len(list(objects.walk())) == 20
     assert left_aside(objects) == []
+
+
+def test_an_emptied_object_counts_as_missing_whatever_its_size_was(objects: Objects) -> None:
+    objects.put([b"hello"])
+    objects.path(HELLO).write_bytes(b"")  # the file was there before its bytes were
+    assert objects.size(HELLO) is None
+    assert not objects.has(HELLO)
+
+
+def test_content_that_is_sent_again_mends_an_object_whose_bytes_have_changed(objects: Objects, tmp_path: Path) -> None:
+    objects.put([b"hello"])
+    objects.path(HELLO).write_bytes(b"hallo")
+    assert not objects.is_sound(HELLO)
+    objects.put([b"hello"])
+    assert objects.is_sound(HELLO)
+    objects.path(HELLO).write_bytes(b"hallo")
+    (tmp_path / "log").write_bytes(b"hello")
+    objects.adopt(tmp_path / "log")
+    assert objects.open(HELLO).read() == b"hello"
+    assert left_aside(objects) == []
+    assert not objects.is_sound("0" * 64)

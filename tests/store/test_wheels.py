@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from runyard.store import deletion, wheels, workspaces
+from runyard.store import deletion, sweeping, wheels, workspaces
 from runyard.store.deletion import Freed
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.store import Store
+from runyard.store.sweeping import Swept
 from runyard.store.wheels import Wheel
 
 NAME = "mine-1.0-py3-none-any.whl"
@@ -71,7 +72,7 @@ def test_a_wheel_survives_the_sweep_and_goes_with_its_workspace(store: Store) ->
     mine = put(store, b"shared")
     put(store, b"shared", workspace="other")
     put(store, b"alone", "alone-1.0-py3-none-any.whl", workspace="other")
-    assert deletion.sweep(store, timedelta(0)) == Freed()
+    assert sweeping.sweep(store, timedelta(0)) == Swept()
     assert deletion.delete_workspace(store, "other") == Freed(objects=1, bytes_freed=5)
     assert store.objects.has(mine.digest)
     with store.database.read() as connection, pytest.raises(NotFound):

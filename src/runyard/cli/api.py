@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from runyard.cli import errors
@@ -173,6 +173,12 @@ class Api:
                 raise ConnectionError(str(error)) from error
         if left:
             raise ConnectionError(f"The server at {self.client.url} went away in the middle of {name!r}.")
+
+    def download(self, run_id: str, name: str, path: Path, moved: Callable[[int], None]) -> int:
+        """Bring a file of the run here, whole and checked; returns its size. `moved` is told of bytes that came."""
+        from runyard.sdk.file_transfer import download
+
+        return download(self._service, run_id, name, path, moved=moved)
 
     def metrics(
         self, run_id: str, name: str | None = None, buckets: int | None = None, by_rank: bool = False

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runyard import __version__
-from runyard.cli import api, engine_checks, run_folders, words
+from runyard.cli import api, engine_checks, run_folders, store_checks, words
 from runyard.cli.check import FAIL, OK, WARN, Check
 from runyard.contracts import home as homes
 from runyard.sdk import processes
@@ -24,7 +24,7 @@ SQLITE_HEADER = b"SQLite format 3\x00"
 LEFTOVER_SECONDS = 3600
 
 
-def all_checks(home: Path) -> Iterator[Check]:
+def all_checks(home: Path, deep: bool = False) -> Iterator[Check]:
     yield python_version()
     yield from home_folder(home)
     yield from secrets(home)
@@ -43,6 +43,9 @@ def all_checks(home: Path) -> Iterator[Check]:
         yield from run_folders.run_folders(home, server)
     yield from telemetry(home)
     yield from half_uploads(home)
+    yield from store_checks.waiting(home)
+    if deep:
+        yield from store_checks.objects(home)
 
 
 def python_version() -> Check:
@@ -142,7 +145,10 @@ def database(home: Path) -> Iterator[Check]:
         header = file.read(len(SQLITE_HEADER))
     if header and header != SQLITE_HEADER:
         yield Check(
-            "database", FAIL, f"{path} is not a database", "Put a backup in its place, or move it away to begin anew."
+            "database",
+            FAIL,
+            f"{path} is not a database",
+            f"Put a backup in its place. To begin afresh, move all of {home} away: its files belong to this database.",
         )
         return
     size = sum(part.stat().st_size for part in home.glob("runyard.db*"))

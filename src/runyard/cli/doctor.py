@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
@@ -14,13 +15,18 @@ from runyard.contracts import home as homes
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read every file that runs have left, and see whether it is still whole.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Check this machine: Python, the home folder, the server, the database, engines, leftovers."""
     from runyard.cli import checks
 
     done = []
     width = max(map(len, COLOURS))
-    for check in checks.all_checks(homes.home()):
+    for check in checks.all_checks(homes.home(), deep):
         done.append(check)
         if as_json:
             continue

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +13,6 @@ from runyard.cli.options import JsonOption, RunArgument
 from runyard.contracts import names
 
 if TYPE_CHECKING:
-    from runyard.cli.api import Api
     from runyard.sdk.documents import FileDocument
 
 
@@ -64,7 +62,9 @@ def get(
     with progress("Downloading", sum(file["size"] for file in wanted)) as moved:
         for file in wanted:
             path = folder / names.check_file(file["name"])
-            got.append({"name": file["name"], "path": str(path), "size": _download(server, run_id, file, path, moved)})
+            got.append(
+                {"name": file["name"], "path": str(path), "size": server.download(run_id, file["name"], path, moved)}
+            )
     if as_json:
         screen.document(got)
         return
@@ -89,32 +89,3 @@ def _wanted(run_id: str, kept: Sequence[FileDocument], asked: Sequence[str]) -> 
             )
         chosen.update({file["name"]: file for file in matching})
     return list(chosen.values())
-
-
-def _download(server: Api, run_id: str, file: FileDocument, path: Path, moved: Callable[[int], None]) -> int:
-    """Write one file beside its place and move it there when it is whole. What breaks off is taken up again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as target:
-            while not _read_on(server, run_id, file["name"], target, moved):
-                continue
-            size = target.tell()
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-    return size
-
-
-def _read_on(server: Api, run_id: str, name: str, target: BinaryIO, moved: Callable[[int], None]) -> bool:
-    """Whether the rest has come whole. A connection that brings nothing at all is not tried again."""
-    begun = target.tell()
-    try:
-        for chunk in server.read(run_id, name, begun):
-            target.write(chunk)
-            moved(len(chunk))
-    except ConnectionError:
-        if target.tell() == begun:
-            raise
-        return False
-    return True

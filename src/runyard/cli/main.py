@@ -13,7 +13,21 @@ import typer
 from typer.core import TyperGroup
 
 from runyard import __version__
-from runyard.cli import compute, config, doctor, env, errors, files, logs, metrics, remove, runs, server, submit
+from runyard.cli import (
+    compute,
+    config,
+    database,
+    doctor,
+    env,
+    errors,
+    files,
+    logs,
+    metrics,
+    remove,
+    runs,
+    server,
+    submit,
+)
 
 # typer brings its own copy of click since 0.26 and uses the installed one before: this names the class of either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -124,3 +138,4 @@ app.command(rich_help_panel=SERVER)(server.up)
 app.command(rich_help_panel=SERVER)(server.down)
 app.command(rich_help_panel=SERVER)(server.serve)
 app.command(rich_help_panel=SERVER)(doctor.doctor)
+app.add_typer(database.app, rich_help_panel=SERVER)

@@ -6,8 +6,9 @@ RUNYARD_HOME (~/.runyard)
     server.json        the address and process id of the server that runs now
     server.lock        held by that server; `start.lock` by whoever is starting one
     server.log         what a server in the background has to say
+    store.id           ties the files here to their database, which holds the same id
     runyard.db         the database (SQLite)
-    objects/           content by hash
+    objects/           content by hash; `removed/` in it waits to be removed for good
     growing/           logs that are still being written
     runs/              one folder per run that is under way
     telemetry/         journals of interactive runs on their way to the server

@@ -221,6 +221,8 @@ class _Reader:
 def _final(problem: ClientProblem) -> bool:
     """Whether waiting cannot help. What is not a problem document comes from something else that has the port, or
     stands in front of the server; only that a body is too large is then meant for us."""
+    if problem.code == "object_damaged":
+        return True
     if problem.code in _CURED_BY_WAITING or (problem.code.startswith("http_") and problem.status != 413):
         return False
     return 400 <= problem.status < 500 and problem.status not in (401, 408, 429)

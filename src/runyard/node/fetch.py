@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Callable
 from runyard.contracts import manifest as manifests
 from runyard.contracts import pack
 from runyard.contracts.manifest import Manifest
-from runyard.node.layout import object_path
+from runyard.node.layout import SENT_ANEW, object_path
 from runyard.node.problem import RunProblem
 
 if TYPE_CHECKING:
@@ -79,4 +79,4 @@ def _unpack(stream: BinaryIO, objects: Path, check: Callable[[], None]) -> None:
 
 
 def _damaged(words: str) -> RunProblem:
-    return RunProblem("SnapshotIncomplete", f"The snapshot of the run is damaged: {words}.", "Submit the run again.")
+    return RunProblem("SnapshotIncomplete", f"The snapshot of the run is damaged: {words}.", SENT_ANEW)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Callable
 
@@ -11,7 +10,7 @@ from runyard.contracts import names
 from runyard.contracts.plan import Plan
 from runyard.node.courier import Courier, Refused
 from runyard.node.fetch import fetch_digests, fetch_manifest, fetch_objects
-from runyard.node.layout import lay_out, object_path
+from runyard.node.layout import BadObject, copy_object, lay_out
 from runyard.node.problem import RunProblem
 
 SCHEME = "runyard://"
@@ -37,11 +36,13 @@ def bring(address: str, plan: Plan, folder: Path, check: Callable[[], None]) -> 
         if plan.objects is None:
             fetch_digests(courier, {digest}, objects, check)
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(object_path(objects, digest), place)
+        if place.exists():
+            place.unlink()  # of an attempt to build that was broken off
+        copy_object(objects, digest, place)
         return place
-    except (Refused, names.BadName, FileNotFoundError) as error:
+    except (Refused, names.BadName, FileNotFoundError, BadObject) as error:
         raise RunProblem(
             "NotKept",
-            f"{address} of the environment is not on the server: {error}",
+            f"{address} of the environment is not on the server, or not whole: {error}",
             "Add it again: Environment.add_private_pip_wheel, or DockerBuildContext.from_local_directory.",
         ) from error

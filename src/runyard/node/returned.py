@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import shutil
 from pathlib import Path
 from typing import Any, BinaryIO, Callable
 
 from runyard.contracts import names, pack
 from runyard.contracts.plan import Plan
 from runyard.node.courier import Courier, Refused
-from runyard.node.layout import object_path, out_of_disk
+from runyard.node.layout import BadObject, copy_object, out_of_disk
 from runyard.node.log import say
 from runyard.node.problem import RunProblem
 from runyard.sdk.client import quote
@@ -71,17 +71,33 @@ def _bring(courier: Courier, plan: Plan, entry: dict[str, Any], path: Path) -> N
     digest = entry.get("hash")
     if plan.objects is not None and pack.is_digest(digest):
         try:
-            shutil.copyfile(object_path(Path(plan.objects), str(digest)), path)
+            copy_object(Path(plan.objects), str(digest), path)
             return
+        except BadObject as error:
+            raise _damaged(entry, str(error)) from error
         except FileNotFoundError:
             say(f"{entry['name']} is not among the objects on this disk: the server is asked for it")
 
-    def write(answer: BinaryIO) -> None:
+    def write(answer: BinaryIO) -> str:
+        seen = hashlib.sha256()
         with open(path, "wb") as file:
             for chunk in iter(answer.read, b""):
+                seen.update(chunk)
                 file.write(chunk)
+        return seen.hexdigest()
 
-    courier.stream("GET", f"/api/runs/{quote(plan.run_id)}/files/{quote(str(entry['name']))}", None, write)
+    address = f"/api/runs/{quote(plan.run_id)}/files/{quote(str(entry['name']))}"
+    seen = courier.stream("GET", address, None, write)
+    if pack.is_digest(digest) and seen != digest:
+        raise _damaged(entry, f"object {digest} came with other bytes")
+
+
+def _damaged(entry: dict[str, Any], words: str) -> RunProblem:
+    return RunProblem(
+        "OutputsNotReturned",
+        f"{entry['name']} of the former attempt is damaged: {words}.",
+        "Where the server runs, `runyard doctor --deep` names every file like that. Submit a new run.",
+    )
 
 
 def _inside(folder: Path, above: Path) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO, Iterator, Sequence, Tuple, cast
+from typing import BinaryIO, Callable, Iterator, Sequence, Tuple, cast
 
 from runyard.contracts import names, pack
 from runyard.sdk.client import ClientProblem, Unreachable, quote
@@ -99,33 +100,83 @@ def placed(name: str, prefix: str, append_prefix: bool) -> str:
     return names.check_file(name[prefix.rfind("/") + 1 :])
 
 
-def download(service: Service, run_id: str, name: str, target: Path, deadline: float | None = None) -> None:
-    """Fetch one file. It appears under its name when it is complete; a broken connection is taken up where it broke."""
+def download(
+    service: Service,
+    run_id: str,
+    name: str,
+    target: Path,
+    deadline: float | None = None,
+    moved: Callable[[int], None] = lambda count: None,
+) -> int:
+    """Fetch one file; returns its size. It appears under its name when it is complete and has the hash that the server
+    told; a broken connection is taken up where it broke."""
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
     address = f"/api/runs/{quote(run_id)}/files/{quote(name)}"
     try:
         with aside.open("wb") as file:
-            while not _fetched(service, address, file, deadline):
+            coming = _Coming(file, moved)
+            while not _fetched(service, address, coming, deadline):
                 continue
+        check_hash(run_id, name, coming.told, coming.seen.hexdigest())
         os.replace(aside, target)
     finally:
         if aside.exists():
             aside.unlink()
+    return coming.size
 
 
-def _fetched(service: Service, address: str, file: BinaryIO, deadline: float | None) -> bool:
+def check_hash(run_id: str, name: str, told: str | None, seen: str) -> None:
+    """Refuse a file whose bytes are not those that the server has stored. Of one that still grows no hash is told."""
+    if told is None or told == seen:
+        return
+    raise sdk_exception(
+        ClientProblem(
+            "object_damaged",
+            f"{name!r} of run {run_id} is damaged: its bytes have the hash {seen}, and {told} is what was stored.",
+            "Where the server runs, `runyard doctor --deep` names every file like that. A backup has it whole.",
+        )
+    )
+
+
+class _Coming:
+    """A file on its way here: what has come so far, and the hash that it must have in the end."""
+
+    def __init__(self, file: BinaryIO, moved: Callable[[int], None]) -> None:
+        self._file, self._moved = file, moved
+        self.size, self.seen, self.told = 0, hashlib.sha256(), cast("str | None", None)
+
+    def begin(self, told: str | None) -> bool:
+        """Take note of the hash that an answer tells; whether what has come so far is of the same file."""
+        if self.size and told != self.told:
+            self._file.seek(0)
+            self._file.truncate()
+            self.size, self.seen = 0, hashlib.sha256()
+            return False
+        self.told = told
+        return True
+
+    def write(self, chunk: bytes) -> None:
+        self._file.write(chunk)
+        self.seen.update(chunk)
+        self.size += len(chunk)
+        self._moved(len(chunk))
+
+
+def _fetched(service: Service, address: str, coming: _Coming, deadline: float | None) -> bool:
     """Read on from where the file ends; whether that was all."""
-    begun = file.tell()
+    begun = coming.size
     headers = {"Range": f"bytes={begun}-"} if begun else {}
     try:
         with service.client.stream(address, headers=headers) as answer:
+            if not coming.begin(answer.told_hash):
+                return False  # another file has the name by now: from its beginning
             for chunk in answer:
                 _in_time(address, deadline)
-                file.write(chunk)
+                coming.write(chunk)
             return True
     except ClientProblem as problem:
-        if isinstance(problem, Unreachable) and file.tell() > begun:
+        if isinstance(problem, Unreachable) and coming.size > begun:
             return False
         raise sdk_exception(problem) from None
 

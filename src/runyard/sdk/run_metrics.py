@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Mapping, cast
 
 from runyard.sdk import charts
 from runyard.sdk.client import quote
 from runyard.sdk.documents import Metric
 from runyard.sdk.exceptions import AzureMLException
+from runyard.sdk.file_transfer import check_hash
 from runyard.sdk.journal import metric_name
 from runyard.sdk.metric_shapes import MetricArtifact, files_of, shapes
 from runyard.sdk.notices import notice, notice_once
@@ -125,7 +127,9 @@ class RunMetrics(RunCore):
 
     def _metric_file(self, run_id: str, name: str) -> MetricArtifact:
         with self._service.stream(f"/api/runs/{quote(run_id)}/files/{quote(name)}") as answer:
-            return MetricArtifact(run_id, name, b"".join(answer))
+            content = b"".join(answer)
+        check_hash(run_id, name, answer.told_hash, hashlib.sha256(content).hexdigest())
+        return MetricArtifact(run_id, name, content)
 
     def _log_columns(self, name: str, columns: Mapping[str, list[Scalar]], description: str | None) -> None:
         if not columns:

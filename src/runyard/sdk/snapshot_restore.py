@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import stat
@@ -22,7 +23,10 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # a snapshot keeps no times; this is the first
 def restore_zip(service: Service, snapshot_id: str, folder: Path | None) -> Path:
     """Write `<snapshot id>.zip` into the folder (by default, a new temporary one) and return its path."""
     with service.stream(f"/api/snapshots/{snapshot_id}") as answer:
-        entries = manifest.parse(b"".join(answer)).entries
+        text = b"".join(answer)
+    if hashlib.sha256(text).hexdigest() != snapshot_id:
+        raise SnapshotException(f"The list of files that the server keeps of snapshot {snapshot_id} is damaged.")
+    entries = manifest.parse(text).entries
     if folder is None:
         folder = Path(tempfile.mkdtemp(prefix="runyard-snapshot-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,8 +50,16 @@ def _fetch(service: Service, digests: list[str], objects: Path) -> None:
         wanted = digests[start : start + HASHES_A_REQUEST]
         with service.stream("/api/objects/fetch", method="POST", value={"hashes": wanted}) as answer:
             for digest, _, chunks in pack.read(cast(BinaryIO, answer)):
+                seen = hashlib.sha256()
                 with (objects / digest).open("wb") as file:
-                    file.writelines(chunks)
+                    for chunk in chunks:
+                        seen.update(chunk)
+                        file.write(chunk)
+                if seen.hexdigest() != digest:
+                    raise SnapshotException(
+                        f"A file of the snapshot is damaged on the server's disk (object {digest}). Where the server "
+                        "runs, `runyard doctor --deep` names all that are. A submit of the same folder mends it."
+                    )
         lacking = [digest for digest in wanted if not (objects / digest).exists()]
         if lacking:
             raise SnapshotException(

@@ -7,7 +7,7 @@ import functools
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -43,7 +43,7 @@ from runyard.server.meters import Metered, Meters
 from runyard.server.protocol import ProtocolCheck
 from runyard.server.settings import Settings
 from runyard.server.yard import Yard
-from runyard.store import deletion
+from runyard.store import sweeping
 from runyard.store import workspaces as stored_workspaces
 from runyard.store.errors import StoreError
 from runyard.store.secrets import Secrets
@@ -57,8 +57,6 @@ ROUTES = (
 )
 
 SWEEP_EVERY = 3600.0
-LEFTOVER_AFTER = timedelta(days=1)
-"""How old a leftover must be to be removed: an upload that is under way is younger."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -110,13 +108,29 @@ async def _keep_house(settings: Settings, store: Store, engines: Engines) -> Non
         await run_in_threadpool(engines.get_ready, sdk)
     except OSError as error:  # the first run tries again, and tells its user
         log.warning("the SDK could not be laid out for runs: %s", error)
+    try:
+        await run_in_threadpool(sweeping.bring_back, store)
+    except (StoreError, OSError) as error:
+        log.warning("what was moved aside could not be looked through: %s", error)
     while True:
         await asyncio.sleep(SWEEP_EVERY)
         try:
-            freed = await run_in_threadpool(deletion.sweep, store, LEFTOVER_AFTER)
-            log.info("removed %d bytes that nothing used", freed.bytes_freed)
+            _tell(await run_in_threadpool(sweeping.sweep, store, sweeping.LEFTOVER_AFTER))
         except (StoreError, OSError) as error:
             log.warning("leftovers could not be removed: %s", error)
+
+
+def _tell(swept: sweeping.Swept) -> None:
+    if swept.held is not None:
+        log.warning(
+            "nothing is cleared away: the database does not name %d of the %d files in objects/ and growing/. Is it "
+            "the right database? If so, `runyard database sweep` clears them away.",
+            *(swept.held.files, swept.held.of),
+        )
+    log.info(
+        "moved aside %d files that nothing names, %d bytes; removed %d bytes for good",
+        *(swept.files_aside, swept.bytes_aside, swept.bytes_freed),
+    )
 
 
 def _scheduler(settings: Settings, store: Store, engines: Engines, kept: Secrets, live: Live) -> Scheduler:

@@ -21,8 +21,11 @@ PIECE = 1 << 18
 _RANGE = re.compile(r"bytes=(\d{0,20})-(\d{0,20})", re.ASCII)
 
 
-def file_response(file: BinaryIO, size: int, name: str, asked: str | None) -> Response:
-    """Answer with an open file, or with the range of it that was asked for. The file is closed in the end."""
+def file_response(file: BinaryIO, size: int, name: str, asked: str | None, digest: str | None) -> Response:
+    """Answer with an open file, or with the range of it that was asked for. The file is closed in the end.
+
+    `digest` is the hash of the whole file, for whoever has all of it to check; None for one that still grows.
+    """
     try:
         start, end = _range(asked, size)
     except Problem:
@@ -35,6 +38,8 @@ def file_response(file: BinaryIO, size: int, name: str, asked: str | None) -> Re
         "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
         "X-Content-Type-Options": "nosniff",
     }
+    if digest is not None:
+        headers["X-Runyard-Hash"] = digest
     media_type = _media_type(name)
     if not _harmless(media_type):
         headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='')}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, Header, Query, Request
@@ -21,7 +22,7 @@ from runyard.server.problems import Problem
 from runyard.server.reach import LedRun, ReadRun, WrittenRun
 from runyard.server.yard import Here, Yard
 from runyard.store import attempts, files, runs
-from runyard.store.errors import NotFound
+from runyard.store.errors import Damaged, NotFound
 from runyard.store.files import FileEntry
 from runyard.store.objects import ObjectWriter, Stored
 from runyard.store.slices import slices
@@ -67,8 +68,8 @@ def find(run_id: ReadRun, yard: Here, prefix: str = "") -> Response:
 @router.get("/files/{name:file}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
 def download(run_id: ReadRun, name: str, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
-    file, size = open_file(yard.store, run_id, name)
-    return file_response(file, size, name, range)
+    opened = open_file(yard.store, run_id, name)
+    return file_response(opened.file, opened.size, name, range, opened.digest)
 
 
 @router.put("/files/{name:file}", summary="Store a whole file", openapi_extra=BYTES)
@@ -124,8 +125,17 @@ async def append(
     return answer({"size": size})
 
 
-def open_file(store: Store, run_id: str, name: str) -> tuple[BinaryIO, int]:
-    """An open file of a run, and its size now."""
+@dataclass(frozen=True)
+class Opened:
+    """An open file of a run and its size now; of a whole one also the hash that its bytes must have."""
+
+    file: BinaryIO
+    size: int
+    digest: str | None
+
+
+def open_file(store: Store, run_id: str, name: str) -> Opened:
+    """Open a file of a run. Damaged when its content is not there, or has another size than it had."""
     while True:
         with store.database.read() as connection:
             entry = files.get(connection, run_id, name)
@@ -135,10 +145,23 @@ def open_file(store: Store, run_id: str, name: str) -> tuple[BinaryIO, int]:
             else:
                 file = store.objects.open(str(entry.digest))
         except NotFound:
-            if not _has_moved(store, run_id, entry):
-                raise
-            continue  # it was sealed or replaced since the row was read
-        return file, os.fstat(file.fileno()).st_size
+            if _has_moved(store, run_id, entry):
+                continue  # it was sealed or replaced since the row was read
+            raise _damaged(run_id, entry, "is not on the server's disk any more") from None
+        size = os.fstat(file.fileno()).st_size
+        if entry.digest is not None and size != entry.size:
+            file.close()
+            raise _damaged(run_id, entry, f"has {size} bytes on the server's disk, not {entry.size}")
+        return Opened(file, size, entry.digest)
+
+
+def _damaged(run_id: str, entry: FileEntry, words: str) -> Damaged:
+    return Damaged(
+        "object_damaged",
+        f"The content of {entry.name!r} of run {run_id!r} {words}.",
+        "Put it back from a backup: `runyard doctor --deep`, where the server runs, names every file like that.",
+        {"run": run_id, "name": entry.name, "hash": entry.digest},
+    )
 
 
 def _has_moved(store: Store, run_id: str, entry: FileEntry) -> bool:
@@ -171,9 +194,11 @@ def _link(
     yard: Yard, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]], attempt: int | None
 ) -> Iterator[tuple[str, FileEntry]]:
     """Name what is there; yields it, by the names that were asked for."""
+    known = files.known_sizes(connection, list({digest for _, digest in wanted if pack.is_digest(digest)}))
     for name, digest in wanted:
         size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
-        if size is not None:
+        # A torn object counts as missing: it is sent again, and is whole then for all that name it.
+        if size is not None and size == known.get(digest, size):
             place = attempts.place_of(connection, run_id, name, attempt)
             yield name, files.put(connection, run_id, place, Stored(digest, size))
 

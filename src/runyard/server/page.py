@@ -15,6 +15,7 @@ from runyard.server.files import open_file
 from runyard.server.problems import Problem
 from runyard.server.yard import Here
 from runyard.store import files, runs, series
+from runyard.store.errors import Damaged
 from runyard.store.files import FileEntry
 from runyard.store.store import Store
 
@@ -63,8 +64,8 @@ def show(run_id: str, key: Key, yard: Here) -> Response:
 @router.get("/files/{name:file}", summary="A file that the page links to", response_class=StreamingResponse)
 def download(run_id: str, name: str, key: Key, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
-    file, size = open_file(yard.store, run_id, name)
-    response = file_response(file, size, name, range)
+    opened = open_file(yard.store, run_id, name)
+    response = file_response(opened.file, opened.size, name, range, opened.digest)
     response.headers.update(PRIVATE)
     return response
 
@@ -79,8 +80,11 @@ def _main_log(entries: list[FileEntry]) -> str | None:
 
 
 def _tail(store: Store, run_id: str, name: str) -> str:
-    file, size = open_file(store, run_id, name)
-    with file:
-        file.seek(max(0, size - TAIL))
+    try:
+        opened = open_file(store, run_id, name)
+    except Damaged as error:  # the rest of the page is all the more of use
+        return error.title
+    with opened.file as file:
+        file.seek(max(0, opened.size - TAIL))
         text = file.read(TAIL).decode("utf-8", "replace")
-    return text if size <= TAIL else text.partition("\n")[2]
+    return text if opened.size <= TAIL else text.partition("\n")[2]

@@ -73,7 +73,7 @@ _CODES = {
         "engine_away",
     ),
     426: ("client_too_old", "client_too_new"),
-    500: ("database_damaged", "internal"),
+    500: ("database_damaged", "object_damaged", "internal"),
     503: ("not_ready",),
     507: ("disk_full",),
 }

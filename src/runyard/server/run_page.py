@@ -85,8 +85,9 @@ def front() -> str:
     """What somebody sees who opens the server's address. It tells nothing of what the server holds."""
     parts = [
         "<h1>Runyard</h1>",
-        "<p>The server is running. Each run has a page of its own; these commands print links to them:</p>",
-        "<pre>runyard ls\nrunyard show @last</pre>",
+        "<p>The server is running. Each run has a page of its own. <code>runyard ls</code> lists the runs; this prints "
+        "the link to one of them, here to the newest:</p>",
+        "<pre>runyard show @last</pre>",
         '<p class="dim"><a href="/openapi.json">The API</a></p>',
     ]
     return _document("Runyard", parts)

@@ -79,7 +79,7 @@ def fetch(body: Wanted, caller: AnyCaller, yard: Here) -> Response:
 def _put(yard: Yard, id: str, text: bytes) -> list[str]:
     if not text and id != _EMPTY:
         with yard.store.database.read() as connection:
-            known = snapshots.has(connection, id)
+            known = snapshots.has(connection, id) and not snapshots.is_doubtful(connection, id)
         if not known:
             raise Problem("snapshot_not_found", f"There is no snapshot {id}.", "Send its manifest.")
         return []
@@ -87,7 +87,9 @@ def _put(yard: Yard, id: str, text: bytes) -> list[str]:
     if told.id != id:
         raise Problem("content_mismatch", f"The manifest has the id {told.id}, not {id}.", "Its id is its SHA-256.")
     yard.meters.stored(len(text))
-    if missing := snapshots.missing(yard.store, told):
+    with yard.store.database.read() as connection:
+        doubtful = snapshots.is_doubtful(connection, id)
+    if missing := snapshots.missing(yard.store, told, doubtful):
         return missing
     try:
         with yard.store.database.write() as connection:

@@ -74,7 +74,7 @@ def settle(connection: Connection, folders: Folders, effects: Effects) -> None:
     """After a commit: remove what it has left without a row.
 
     The rows have changed for good, so a file that cannot be removed must not fail the request: it is logged, and
-    `deletion.sweep` finds it again.
+    `sweeping.sweep` finds it again.
     """
     folders.objects.let_go(effects.named)
     try:

@@ -47,13 +47,30 @@ class Database:
     def open(cls, url: str | URL) -> Database:
         """Open a database, make it if it is not there, bring its tables up to date if they are older."""
         parsed = _parse(url)
-        database = cls(_engine(parsed), parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string())
+        database = cls(_engine(parsed), _words(parsed))
         try:
             database._update()
         except BaseException:
             database.close()
             raise
         return database
+
+    @classmethod
+    def existing(cls, url: str | URL) -> Database | None:
+        """A database as it is, to be looked at; None when there is none, or when its tables are not of this version."""
+        if missing_file(url) is not None:
+            return None
+        parsed = _parse(url)
+        database = cls(_engine(parsed), _words(parsed))
+        try:
+            with database.read() as connection:
+                if database._is_current(connection):
+                    return database
+        except BaseException:
+            database.close()
+            raise
+        database.close()
+        return None
 
     def attach(self, folders: beside.Folders) -> None:
         """Name the folders that belong to this database (`runyard.store.beside`)."""
@@ -143,8 +160,9 @@ class Database:
             return Damaged(
                 "database_damaged",
                 f"The database {self.where} is damaged: {origin}.",
-                "Stop the server and put back a copy of the file, or try `sqlite3 <file> .recover`. "
-                "To begin afresh, move the file away together with its -wal and -shm files.",
+                "Stop the server and put back a copy of the file (without the -wal and -shm files of the damaged one), "
+                "or mend it with `sqlite3 <file> .recover`. To begin afresh, move the whole home folder away, or set "
+                "RUNYARD_HOME to another one: the files in it belong to this database.",
                 {"path": self.where},
             )
         if isinstance(origin, sqlite3.OperationalError) and any(
@@ -164,6 +182,15 @@ class Database:
                 {"path": self.where},
             )
         return None
+
+
+def missing_file(url: str | URL) -> str | None:
+    """The path of an SQLite database that is still to be made; None for one that is there, and for PostgreSQL."""
+    parsed = _parse(url)
+    if not _is_sqlite(parsed):
+        return None
+    path = Path(str(parsed.database)).absolute()
+    return None if path.exists() else str(path)
 
 
 def _no_space(path: str) -> bool:
@@ -192,6 +219,11 @@ def _parse(url: str | URL) -> URL:
             "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
         )
     return parsed
+
+
+def _words(url: URL) -> str:
+    """A database as users know it, without its password."""
+    return url.database or "" if _is_sqlite(url) else url.render_as_string()
 
 
 def _is_sqlite(url: URL) -> bool:

@@ -1,7 +1,7 @@
 """Deleting for good: the rows of runs, and every object and log that nothing else uses.
 
 Rows go first, in one transaction; then each object is removed under the write lock if no row names it (any more). What
-a crash leaves in between has no row: `sweep` finds it.
+a crash leaves in between has no row: `sweeping` finds it.
 
 Bytes freed are the bytes of the objects and growing files that were removed, and of the packed metrics. The rest of the
 rows is small and not counted. An SQLite file does not shrink: the space in it is used again.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select, union
 
@@ -90,33 +90,9 @@ def delete_workspace(store: Store, name: str) -> Freed:
     return Freed(runs=len(serials), experiments=gone) + _clear(store, left)
 
 
-def sweep(store: Store, older_than: timedelta) -> Freed:
-    """Remove what no row uses and what has not changed for a while: leftovers of a crash, snapshots never run.
-
-    Give it time enough that an upload which is still under way is not taken for a leftover.
-    """
-    before = datetime.now(timezone.utc) - older_than
-    old = [found for found in store.objects.walk() if found.modified_at <= before]
-    with store.database.write() as connection:
-        digests = _delete_snapshots(connection, tables.snapshots.c.created_at <= before)
-        freed = Freed(bytes_freed=_remove_lost_growing(store, connection, before))
-    digests.update(found.digest for found in old if found.digest is not None)
-    freed += _clear(store, _Left(digests))
-    for found in old:
-        if found.digest is None:
-            found.path.unlink(missing_ok=True)
-            freed += Freed(bytes_freed=found.size)
-    return freed
-
-
-def _remove_lost_growing(store: Store, connection: Connection, before: datetime) -> int:
-    named = set(connection.scalars(select(tables.files.c.serial).where(tables.files.c.digest.is_(None))))
-    freed = 0
-    for key in store.growing.all():
-        extent = store.growing.extent(key)
-        if key not in named and (extent is None or extent.updated_at <= before):
-            freed += store.growing.remove(key)
-    return freed
+def delete_unused_snapshots(connection: Connection, before: datetime) -> set[str]:
+    """Delete the snapshots that were taken before a moment and never run; returns the objects that they named."""
+    return _delete_snapshots(connection, tables.snapshots.c.created_at <= before)
 
 
 def _serials(connection: Connection, run_ids: Sequence[str]) -> list[int]:

@@ -5,7 +5,8 @@ StoreError
   Conflict      it clashes with what is there already (a name, a gap, a run that goes on)
   Refused       the request itself is wrong (a bad name, a bad journal line, bytes that are not what was told)
   DiskFull      nothing more fits; what was there is untouched
-  Damaged       the database cannot be read by this code
+  Damaged       the database, or an object, cannot be read by this code
+  Mismatched    the database is not the one of this home folder
   Unavailable   the database cannot be reached now
 """
 
@@ -42,6 +43,10 @@ class DiskFull(StoreError):
 
 
 class Damaged(StoreError):
+    pass
+
+
+class Mismatched(StoreError):
     pass
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -95,6 +95,12 @@ def growing(connection: Connection, run_id: str, name: str) -> FileEntry:
                 size = folders.growing.append(key, size, chunk)
         _leave(effects, before)
     return FileEntry(name, folders.growing.size(key), None, key, now)
+
+
+def known_sizes(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+    """The sizes that objects had when files of any run were kept; those that no file has are left out."""
+    query = select(files.c.digest, func.max(files.c.size)).where(files.c.digest.in_(digests))
+    return {row[0]: row[1] for row in connection.execute(query.group_by(files.c.digest))}
 
 
 def append(store: Store, run_id: str, name: str, offset: int, data: bytes, restart: bool = False) -> int:

@@ -2,6 +2,7 @@
 
     growing/17            bytes arrive here
     growing/17.sealing    on its way to becoming an object; comes back if the way was not gone to its end
+    growing/removed/17    nothing names it (`runyard.store.aside`)
 
 Bytes are handed to the operating system before an append returns, so they survive the death of any process.
 """
@@ -14,9 +15,11 @@ import shutil
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
+from runyard.store.aside import Aside
 from runyard.store.errors import Conflict, NotFound, disk_full
 
 STRIPES = 64
@@ -35,6 +38,7 @@ class Growing:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.aside = Aside(folder)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._locks = [threading.Lock() for _ in range(STRIPES)]
         self._seals = [threading.Lock() for _ in range(STRIPES)]
@@ -152,6 +156,27 @@ class Growing:
                     continue
                 freed = max(freed, size)
         return freed
+
+    def set_aside(self, key: int) -> int:
+        """Move a file that no row names out of the way; returns its size."""
+        with self._locks[key % STRIPES]:
+            for ending in ("taken", "reviving"):
+                (self.folder / f"{key}.{ending}").unlink(missing_ok=True)
+            names = chain([str(key)], (f"{key}.{number}" for number in count(1)))
+            for path in (self._open(key), self._sealing(key)):
+                try:
+                    size = path.stat().st_size
+                    self.aside.take(path, next(name for name in names if not (self.aside.folder / name).exists()))
+                except FileNotFoundError:
+                    continue
+                return size
+        return 0
+
+    def bring_back(self, key: int) -> None:
+        """Put a file back that was moved aside, unless there is another one of that key by now."""
+        with self._locks[key % STRIPES]:
+            if not self._open(key).exists() and not self._sealing(key).exists():
+                self.aside.give_back(str(key), self._open(key))
 
     def all(self) -> list[int]:
         """The keys of every file that is there."""

@@ -2,6 +2,7 @@
 
     objects/ab/cd…        the content whose hash is abcd…
     objects/incoming/     being written
+    objects/removed/      nothing names it; comes back when it is asked for (`runyard.store.aside`)
 
 An object is written aside and renamed, so it is there whole or not at all, whatever process dies. It is not forced to
 the disk one by one: after a power cut an object may be torn. Its size tells then: `has(digest, size)` calls it missing.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from runyard.contracts import pack
+from runyard.store.aside import Aside
 from runyard.store.errors import NotFound, Refused, StoreError, disk_full
 
 
@@ -42,6 +44,8 @@ class Found:
     modified_at: datetime
 
 
+EMPTY = hashlib.sha256().hexdigest()
+
 FRESH_FOR = 600.0
 """Seconds for which an object that has come in waits for a row to name it."""
 
@@ -55,6 +59,7 @@ class Objects:
         self._fresh: dict[str, list[float]] = {}  # when each of those who brought it in did so
         self._lock = threading.Lock()
         self.incoming = folder / "incoming"
+        self.aside = Aside(folder)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.incoming.mkdir(exist_ok=True)
 
@@ -68,19 +73,37 @@ class Objects:
         return f"{self._root}/{digest[:2]}/{digest[2:]}"
 
     def size(self, digest: str) -> int | None:
+        where = self._where(digest)
         try:
-            return os.stat(self._where(digest)).st_size
+            size = os.stat(where).st_size
         except FileNotFoundError:
-            return None
+            self.aside.give_back(digest, where)  # unless another thread has done so already
+            try:
+                size = os.stat(where).st_size
+            except FileNotFoundError:
+                return None
+        return size if size or digest == EMPTY else None  # what a power cut may leave
 
     def has(self, digest: str, size: int | None = None) -> bool:
         """Whether the object is there; with a size, whether it is there whole."""
         found = self.size(digest)
         return found is not None and (size is None or found == size)
 
-    def open(self, digest: str) -> BinaryIO:
+    def is_sound(self, digest: str) -> bool:
+        """Whether the object has the bytes that its name says. Reads all of them."""
         try:
-            return self.path(digest).open("rb")
+            with self.open(digest) as file:
+                return pack.digest_of(file)[0] == digest
+        except NotFound:
+            return False
+
+    def open(self, digest: str) -> BinaryIO:
+        path = self.path(digest)
+        with suppress(FileNotFoundError):
+            return path.open("rb")
+        self.aside.give_back(digest, path)
+        try:
+            return path.open("rb")
         except FileNotFoundError:
             raise NotFound("not_found", f"There is no object {digest}.", "Send it first.", {"hash": digest}) from None
 
@@ -104,6 +127,7 @@ class Objects:
             stored = Stored(*pack.digest_of(file))
         try:
             self._place(path, stored)
+            path.unlink(missing_ok=True)  # a rename between two names of one file does nothing
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise _meaning(error, self.folder) from error
@@ -125,8 +149,23 @@ class Objects:
     def discard(self, digest: str) -> int | None:
         """Remove an object that no row names; None when it is not there, or has just come in and waits for its name."""
         with self._lock:
-            is_awaited = any(time.monotonic() - since < FRESH_FOR for since in self._fresh.get(digest, ()))
-            return None if is_awaited or not self.has(digest) else self.remove(digest)
+            return None if self._is_awaited(digest) or not self.has(digest) else self.remove(digest)
+
+    def set_aside(self, digest: str) -> int | None:
+        """Move an object that no row names out of the way; returns its size, None on the same terms."""
+        path = self.path(digest)
+        with self._lock:
+            if self._is_awaited(digest):
+                return None
+            try:
+                size = path.stat().st_size
+                self.aside.take(path, digest)
+            except FileNotFoundError:
+                return None
+            return size
+
+    def _is_awaited(self, digest: str) -> bool:
+        return any(time.monotonic() - since < FRESH_FOR for since in self._fresh.get(digest, ()))
 
     def let_go(self, digests: Iterable[str]) -> None:
         """Whoever brought these objects in has named them, or does not want to any more."""
@@ -139,7 +178,7 @@ class Objects:
     def walk(self) -> Iterator[Found]:
         """Every object, and what dead writers left. What comes or goes meanwhile may be seen or not."""
         for folder in sorted(self.folder.iterdir()):
-            if not folder.is_dir():
+            if not folder.is_dir() or (len(folder.name) != 2 and folder != self.incoming):
                 continue
             for entry in os.scandir(folder):
                 try:
@@ -158,9 +197,7 @@ class Objects:
         target = self.path(stored.digest)
         with self._lock:
             self._fresh.setdefault(stored.digest, []).append(time.monotonic())
-            if self.has(stored.digest, stored.size):
-                path.unlink()
-                return
+            # Also in the place of one that is there: its size may be right and its bytes may not, these are known.
             try:
                 os.replace(path, target)
             except FileNotFoundError:

@@ -5,22 +5,38 @@ from __future__ import annotations
 import zlib
 from datetime import datetime, timezone
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from runyard.contracts.manifest import FILE, Manifest
 from runyard.store import beside
 from runyard.store.errors import NotFound
 from runyard.store.store import Store
-from runyard.store.tables import snapshot_objects, snapshots
+from runyard.store.tables import runs, snapshot_objects, snapshots
+
+INCOMPLETE = "SnapshotIncomplete"
+"""The code of the error with which a node runner ends a run whose snapshot it could not lay out."""
+
+_LAST_ERROR = select(runs.c.error).where(runs.c.snapshot_id == bindparam("id")).order_by(runs.c.serial.desc()).limit(1)
 
 
 def has(connection: Connection, id: str) -> bool:
     return connection.scalar(select(snapshots.c.serial).where(snapshots.c.id == id)) is not None
 
 
-def missing(store: Store, manifest: Manifest) -> list[str]:
-    """The objects of a manifest that are not there whole, each once, in the manifest's order."""
-    return [digest for digest, size in _objects(manifest).items() if not store.objects.has(digest, size)]
+def is_doubtful(connection: Connection, id: str) -> bool:
+    """Whether the last run of a snapshot failed because its content was damaged or not there."""
+    error = connection.scalar(_LAST_ERROR, {"id": id})
+    return isinstance(error, dict) and error.get("code") == INCOMPLETE
+
+
+def missing(store: Store, manifest: Manifest, thorough: bool = False) -> list[str]:
+    """The objects of a manifest that are not there whole, each once, in the manifest's order. A thorough look reads
+    them all: one whose bytes have changed is missing as well."""
+    return [
+        digest
+        for digest, size in _objects(manifest).items()
+        if not store.objects.has(digest, size) or (thorough and not store.objects.is_sound(digest))
+    ]
 
 
 def create(connection: Connection, manifest: Manifest) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
+from runyard.store import identity
 from runyard.store.beside import Folders
-from runyard.store.database import Database
+from runyard.store.database import Database, missing_file
 from runyard.store.growing import Growing
+from runyard.store.identity import Fit
 from runyard.store.objects import Objects
 
 
@@ -24,10 +26,43 @@ class Store:
 
     @classmethod
     def open(cls, home: Path, url: str | None = None) -> Store:
-        """Open the store of a home folder; the database is the one at `url`, else `<home>/runyard.db`."""
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        database = Database.open(url or URL.create("sqlite", database=str(home.absolute() / "runyard.db")))
-        return cls(database, Objects(home / "objects"), Growing(home / "growing"))
+        """Open the store of a home folder; the database is the one at `url`, else `<home>/runyard.db`.
+
+        Mismatched when it is not the database that belongs to the home.
+        """
+        where, folders = address(home, url), _folders(home)
+        lost = missing_file(where)
+        if lost is not None:
+            identity.refuse_lost(home, lost, folders)
+        database = Database.open(where)
+        try:
+            identity.tie(home, database, folders)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database, folders.objects, folders.growing)
+
+    @classmethod
+    def join(cls, home: Path, url: str | None = None) -> tuple[Store, Fit]:
+        """Open them as what belongs together from now on, whatever they held before; tells how they fit."""
+        folders = _folders(home)
+        database = Database.open(address(home, url))
+        try:
+            fit = identity.join(home, database, folders)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database, folders.objects, folders.growing), fit
 
     def close(self) -> None:
         self.database.close()
+
+
+def address(home: Path, url: str | None = None) -> str | URL:
+    """Where the database of a home folder is, unless `url` says otherwise."""
+    return url or URL.create("sqlite", database=str(home.absolute() / "runyard.db"))
+
+
+def _folders(home: Path) -> Folders:
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return Folders(Objects(home / "objects"), Growing(home / "growing"))

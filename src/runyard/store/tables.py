@@ -114,6 +114,9 @@ def _context() -> Column[str]:
     return Column("context", Words, ForeignKey("snapshots.id"))
 
 
+identity = Table("identity", metadata, Column("id", Words, primary_key=True))
+"""One row: what ties the database to its home folder (`runyard.store.identity`)."""
+
 workspaces = Table(
     "workspaces",
     metadata,

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select
+
+from runyard.contracts import states
+from runyard.contracts.journal import line
+from runyard.contracts.manifest import Entry, make
+from runyard.store import (
+    copying,
+    deletion,
+    environment_maps,
+    environments,
+    files,
+    journals,
+    runs,
+    snapshots,
+    tables,
+    wheels,
+    workspace_settings,
+    workspaces,
+)
+from runyard.store.database import Database
+from runyard.store.errors import Refused
+from runyard.store.runs import NewRun, Run
+from runyard.store.store import Store
+
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def target(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> Iterator[Database]:
+    """An empty database of the other kind than that of the test's store."""
+    if database_url.startswith("sqlite"):
+        url = request.getfixturevalue("empty_postgresql_url")
+    else:
+        url = f"sqlite:///{tmp_path}/copy.db"
+    database = Database.open(url)
+    yield database
+    database.close()
+
+
+def fill(store: Store, make_run: MakeRun) -> None:
+    """Something in every table, and awkward values in some."""
+    stored = store.objects.put([b"print()"])
+    wheel = store.objects.put([b"wheel"])
+    code = make([Entry("train.py", digest=stored.digest, size=stored.size)])
+    with store.database.write() as connection:
+        snapshots.create(connection, code)
+        workspaces.create(connection, "other", "s", "g", tags={"ü": "☃\\u0000"})
+        environment = {"name": "mine", "docker": {"buildContext": {"location": f"runyard://snapshots/{code.id}"}}}
+        environments.register(connection, "other", environment)
+        environment_maps.put(connection, "other", "*", definition=environment)
+        workspace_settings.put(connection, "other", "environments.relax", "true")
+        wheels.put(connection, "other", "mine-1.0-py3-none-any.whl", wheel)
+    make_run("r", snapshot_id=code.id, tags={"a": "b", "long": "x" * 10_000}, definition={"x": [1, None, 1e300]})
+    make_run("child", parent_id="r")
+    strange = ({"f": name} for name in ("nan", "inf", "-inf"))
+    points = b"".join(line("v", "loss", value, 1.0, 1) for value in (0.5, *strange))
+    with store.database.write() as connection:
+        journals.accept(connection, "r", "w", 0, points + line("l", "ints", [1, 2], 1.0) + line("d", "loss", "why"))
+        files.put(connection, "r", "outputs/ü", stored)
+    files.append(store, "r", "log", 0, b"grows")
+
+
+def content(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+    with database.read() as connection:
+        return {
+            table.name: sorted((repr(tuple(row)),) for row in connection.execute(select(table)))
+            for table in tables.metadata.sorted_tables
+            if table is not tables.identity
+        }
+
+
+def test_every_row_arrives_as_it_was(store: Store, make_run: MakeRun, target: Database) -> None:
+    fill(store, make_run)
+    with store.database.write() as connection:
+        connection.execute(
+            insert(tables.compute_targets).values(
+                workspace=connection.scalar(select(tables.workspaces.c.serial).limit(1)), name="c", document={"a": 1}
+            )
+        )
+    before = content(store.database)
+    assert not [name for name, rows in before.items() if not rows and name != "environment_labels"]
+    assert copying.copy(store.database, target) == copying.rows(store.database) > 20
+    assert content(target) == before
+
+
+def test_numbers_go_on_where_they_were_though_their_rows_are_deleted(
+    store: Store, make_run: MakeRun, target: Database
+) -> None:
+    """A growing file is called by the number of its row: late bytes for a deleted one must not reach another."""
+    make_run("kept")
+    make_run("gone", status=states.COMPLETED)
+    files.append(store, "gone", "log", 0, b"x")
+    (former,) = store.growing.all()
+    deletion.delete_runs(store, ["gone"])
+    copying.copy(store.database, target)
+    with target.write() as connection:
+        runs.create(connection, NewRun("new", "local", "exp"))
+        values = {
+            "run": 1,
+            "name_hash": b"n",
+            "name": "n",
+            "size": 0,
+            "updated_at": runs.get(connection, "new").created_at,
+        }
+        key = connection.scalar(insert(tables.files).values(**values).returning(tables.files.c.serial))
+        assert runs.get(connection, "new").number == 3
+    assert key is not None
+    assert key > former
+
+
+def test_a_database_that_holds_something_is_not_written_to(store: Store, make_run: MakeRun, target: Database) -> None:
+    make_run("r")
+    with target.write() as connection:
+        workspaces.ensure_default(connection)
+    before = content(target)
+    with pytest.raises(Refused, match="in use already") as caught:
+        copying.copy(store.database, target)
+    assert caught.value.code == "database_not_empty"
+    assert content(target) == before
