@@ -24,3 +24,16 @@ def test_completion_starts_no_server(fresh_shell: Shell) -> None:
     assert complete(fresh_shell, "runyard show x") == []
     assert complete(fresh_shell, "runyard compute show x") == []
     assert not fresh_shell.home.exists()
+
+
+def test_names_of_experiments_metrics_files_and_states_are_completed(shell: Shell) -> None:
+    """What is not offered, a shell completes as the name of a file that happens to lie there."""
+    run = shell.completed("from azureml.core import Run; Run.get_context().log('accuracy', 1)")
+    experiment, run_id = run["experiment"], run["id"]
+    for command in ("ls", "submit x.py", "rm"):
+        assert complete(shell, f"runyard {command} --experiment {experiment[:-2]}") == [experiment]
+    assert complete(shell, f"runyard metrics {run_id} acc") == ["accuracy"]
+    assert complete(shell, f"runyard metrics {run_id} x") == []
+    assert complete(shell, f"runyard get {run_id} user_logs/") == ["user_logs/std_log.txt"]
+    assert complete(shell, f"runyard logs {run_id} --file user") == ["user_logs/std_log.txt"]
+    assert complete(shell, "runyard ls --status comp") == ["Completed"]

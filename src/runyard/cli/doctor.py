@@ -9,6 +9,7 @@ import typer
 from runyard.cli import errors, screen
 from runyard.cli.check import FAIL, OK
 from runyard.cli.options import JsonOption
+from runyard.cli.terminal import style
 from runyard.contracts import home as homes
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -25,8 +26,7 @@ def doctor(as_json: JsonOption = False) -> None:
         if as_json:
             continue
         verdict = f"{check.verdict:{width}}"
-        shown = typer.style(verdict, fg=COLOURS[check.verdict]) if screen.is_terminal() else verdict
-        print(f"{shown}  {check.name}: {check.message}")
+        print(f"{style(verdict, fg=COLOURS[check.verdict])}  {check.name}: {check.message}")
         if check.verdict != OK and check.help:
             print(f"{'':{width}}  {check.help}")
     if as_json:
