@@ -273,8 +273,8 @@ def test_a_version_follows_the_last_colon() -> None:
     assert name_and_version(":2") == (":2", None)
 
 
-def named(*option: Path | None) -> str | None:
-    return Choice(None, *option).get(cast(Workspace, None)).name
+def named(conda: Path | None = None, pip: Path | None = None) -> str | None:
+    return Choice(conda=conda, pip=pip).get(cast(Workspace, None)).name
 
 
 def test_environments_are_named_so_that_they_can_be_told_apart(tmp_path: Path) -> None:
@@ -283,8 +283,8 @@ def test_environments_are_named_so_that_they_can_be_told_apart(tmp_path: Path) -
     folder.mkdir()
     for name in ("requirements.txt", "requirements-gpu.txt"):
         (folder / name).write_text("numpy\n")
-    assert named(None, folder / "requirements.txt") == "cats"
-    assert named(None, folder / "requirements-gpu.txt") == "cats-requirements-gpu"
+    assert named(pip=folder / "requirements.txt") == "cats"
+    assert named(pip=folder / "requirements-gpu.txt") == "cats-requirements-gpu"
     for text, expected in (
         ("name: whiskers", "whiskers"),
         ("name: AzureML-mine", "my-AzureML-mine"),

@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli import hostile
+from tests import hostile
 from typer.testing import CliRunner
 
 from runyard.cli import errors

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 import pytest
-from tests.cli import hostile
+from tests import hostile
 from typer.testing import CliRunner
 
 from runyard.cli import errors, terminal

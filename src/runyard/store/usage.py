@@ -115,6 +115,5 @@ def packed() -> ColumnElement[int]:
     return func.length(chunk.times) + func.length(chunk["values"]) + func.coalesce(func.length(chunk.steps), 0)
 
 
-def _metrics(*columns: ColumnElement[int]) -> Select[Any]:
-    rows: Select[Any] = select(*columns)
-    return rows.select_from(tables.runs).join(tables.series).join(tables.chunks)
+def _metrics(*columns: Any) -> Select[Any]:
+    return select(*columns).select_from(tables.runs).join(tables.series).join(tables.chunks)

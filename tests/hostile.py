@@ -18,6 +18,19 @@ TURNED = "\u202egnp.exe"
 EVIL = f"{CLIPBOARD}{TITLE}{CLEAR}{HIDDEN}{CSI}{TURNED}\r\x08\x7f"
 
 
+WORKSPACE = {
+    "name": "local",
+    "id": "1",
+    "subscription_id": "00000000-0000-0000-0000-000000000000",
+    "resource_group": "local",
+    "location": "local",
+    "friendly_name": None,
+    "description": None,
+    "tags": {},
+    "created_at": "2026-11-15T19:30:00.123456Z",
+}
+
+
 def run(run_id: str, **more: Any) -> dict[str, Any]:
     """A run as a server tells it."""
     told: dict[str, Any] = {
@@ -63,6 +76,7 @@ def serving(answers: Mapping[str, Any]) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
             path = self.path.partition("?")[0]
             found = next((answer for end, answer in answers.items() if path.endswith(end)), None)
             body = found if isinstance(found, bytes) else json.dumps(found).encode()
@@ -72,7 +86,7 @@ def serving(answers: Mapping[str, Any]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_POST = do_GET
+        do_POST = do_PUT = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             """Nothing: a test reads what the command says."""
