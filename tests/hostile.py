@@ -18,7 +18,7 @@ TURNED = "\u202egnp.exe"
 EVIL = f"{CLIPBOARD}{TITLE}{CLEAR}{HIDDEN}{CSI}{TURNED}\r\x08\x7f"
 
 
-WORKSPACE = {
+WORKSPACE: dict[str, Any] = {
     "name": "local",
     "id": "1",
     "subscription_id": "00000000-0000-0000-0000-000000000000",

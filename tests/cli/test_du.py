@@ -36,7 +36,7 @@ def test_a_home_without_a_server_is_looked_at_and_none_is_started(fresh_shell: S
     assert "uv cache clean" in lines[str(cache)]
     assert "70" in lines[str(cache)].split()[0]
     assert lines["environments"].split()[1] in ("B", "kB"), "the cache has the package, and keeps it"
-    assert "No server runs" in told
+    assert "no server runs" in told
     assert not (fresh_shell.home / "server.json").exists()
 
 

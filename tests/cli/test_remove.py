@@ -37,7 +37,7 @@ def test_on_a_terminal_it_asks(shell: Shell) -> None:
     code, shown = shell.on_terminal("rm", run_id, answer="n\n")
     assert code == errors.FAILED
     assert f"Delete {run_id} (" in shown
-    assert "kB) for good?" in shown
+    assert " B) for good?" in shown
     assert "Nothing was deleted." in shown
     code, shown = shell.on_terminal("rm", run_id, answer="y\n")
     assert code == 0

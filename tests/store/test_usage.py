@@ -35,6 +35,7 @@ def test_runs_and_experiments_take_what_their_files_and_logs_do(store: Store, ma
         sizes = usage.by_run(connection, ["first", "second", "below", "empty"])
         assert sizes == {"first": 1007, "second": 1200, "below": 30, "empty": 0}
         assert usage.of_runs(connection, ["first", "second"]) == Usage(3, 1000 + 7 + 200 + 30)
+        assert usage.of_runs(connection, ["below", "other"]) == Usage(2, 1030)
         assert usage.of_experiment(connection, first.experiment_id) == Usage(3, 1000 + 7 + 200 + 30)
         assert second.experiment_id == first.experiment_id
         told = [(each.name, each.usage) for each in usage.by_experiment(connection)]

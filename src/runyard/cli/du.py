@@ -49,19 +49,16 @@ def du(
     """Show where the space is: in the home folder of this machine, in uv's cache, and in the experiments."""
     home = homes.home()
     places = sorted(_places(home), key=lambda place: -place.size)
-    experiments = _experiments(home)
+    experiments, why_not = _experiments(home)
     if as_json:
-        screen.document(
-            {"home": str(home), "places": [asdict(place) for place in places], "experiments": experiments or []}
-        )
+        screen.document({"home": str(home), "places": [asdict(place) for place in places], "experiments": experiments})
         return
     screen.table(
         ("SIZE", "WHERE", "WHAT"), [(words.size(place.size), _where(place, home), place.what) for place in places]
     )
     print(f"\n{words.size(sum(place.size for place in places))} together; {home} is the home folder.")
     if experiments is None:
-        print("No server runs, so that nothing is known of the experiments: `runyard up` starts it.")
-        return
+        print(f"Nothing is known of the experiments: {why_not}")
     if experiments:
         print()
         screen.table(
@@ -80,13 +77,19 @@ def _where(place: Place, home: Path) -> str:
     return place.name if Path(place.path).parent == home else place.path
 
 
-def _experiments(home: Path) -> list[ExperimentUsage] | None:
-    """What the experiments take, the largest first; None when no server runs. A disk that is full may keep one from
-    starting, so none is started."""
+def _experiments(home: Path) -> tuple[list[ExperimentUsage] | None, str]:
+    """What the experiments take, the largest first; or None, and why it is not known. A disk that is full may keep a
+    server from starting, so none is started."""
     from runyard.cli import api
+    from runyard.sdk.client import ClientProblem
 
     server = api.connect_if_running(home, timeout=SECONDS)
-    return None if server is None else server.usage_by_experiment()
+    if server is None:
+        return None, "no server runs. `runyard up` starts it."
+    try:
+        return server.usage_by_experiment(), ""
+    except ClientProblem as problem:
+        return None, f"{problem.title} {problem.help}"
 
 
 def _places(home: Path) -> Iterator[Place]:

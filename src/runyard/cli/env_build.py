@@ -31,7 +31,9 @@ def build(
     name: Annotated[
         str | None,
         typer.Option(
-            "--name", help="What to register it as. Default: named like the folder of the file.", show_default=False
+            "--name",
+            help="What to register it as. Default: as a conda file calls itself, or after the file and its folder.",
+            show_default=False,
         ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow/--no-follow", "-f", help="Show the log until it is built.")] = True,

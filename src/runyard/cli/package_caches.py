@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,8 @@ class PackageCache:
 
 def uv_cache() -> PackageCache | None:
     """uv's, as uv itself tells where it is."""
+    import subprocess
+
     from runyard.environments import tools
 
     program = tools.find("uv")

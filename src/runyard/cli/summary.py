@@ -10,7 +10,6 @@ from runyard.cli import screen, words
 from runyard.contracts import journal, states
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
-from runyard.contracts.environment import CURRENT, Specification
 
 if TYPE_CHECKING:
     from runyard.cli.api import MetricDocument
@@ -89,6 +88,8 @@ def _what_was_started(run: RunDocument) -> str:
 
 def _environment(run: RunDocument) -> str:
     """The environment that the run used, or is to use."""
+    from runyard.contracts.environment import CURRENT, Specification  # loads what hashes: not for every command
+
     said, launch = run["properties"], run.get("launch") or {}
     asked, key = said.get("runyard.environment.asked"), said.get("runyard.environment.key")
     mapped = said.get("runyard.environment.mapped")

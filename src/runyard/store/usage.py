@@ -6,13 +6,14 @@ What two runs share is there once. It counts for each of them where they are lis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, true
 
 from runyard.store import beside, experiments, runs, tables
+from runyard.store.errors import run_not_found
 from runyard.store.slices import slices
 
 _FILES, _RUNS = tables.files.c, tables.runs.c
@@ -53,21 +54,33 @@ def by_run(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
     return sizes
 
 
-def of_runs(connection: Connection, run_ids: Iterable[str]) -> Usage:
+def of_runs(connection: Connection, run_ids: Sequence[str]) -> Usage:
     """What runs take, together with the runs below them."""
-    ids: dict[str, None] = {}
-    for run_id in run_ids:
-        runs.serial_of(connection, run_id)  # refused when there is none
-        ids.update(dict.fromkeys([run_id, *runs.descendants(connection, run_id)]))
+    ids = _with_those_below(connection, run_ids)
     objects: dict[str, int] = {}
     others = 0
-    for some in slices(list(ids)):
+    for some in slices(sorted(ids)):
         which = _RUNS.id.in_(some)
         named = select(_FILES.digest, _FILES.size).join(tables.runs).where(which, _FILES.digest.is_not(None))
         objects.update((digest, size) for digest, size in connection.execute(named))
         others += sum(size for _, size in _growing(connection, _RUNS.id, which))
         others += int(connection.scalar(_metrics(func.sum(packed())).where(which)) or 0)
     return Usage(len(ids), sum(objects.values()) + others)
+
+
+def _with_those_below(connection: Connection, run_ids: Sequence[str]) -> set[str]:
+    ids: set[str] = set()
+    for some in slices(run_ids):
+        rows = connection.execute(select(_RUNS.id, _RUNS.root_id).where(_RUNS.id.in_(some)))
+        roots: dict[str, str] = {row.id: row.root_id for row in rows}
+        for run_id in some:
+            if run_id not in roots:
+                raise run_not_found(run_id)
+            if roots[run_id] != run_id:
+                ids.update([run_id, *runs.descendants(connection, run_id)])
+        tops = [run_id for run_id, root in roots.items() if root == run_id]
+        ids.update(connection.scalars(select(_RUNS.id).where(_RUNS.root_id.in_(tops))))
+    return ids
 
 
 def of_experiment(connection: Connection, id: str) -> Usage:
