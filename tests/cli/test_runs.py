@@ -205,12 +205,10 @@ def test_on_a_terminal_statuses_are_coloured_and_ids_whole(shell: Shell) -> None
 
 
 def test_the_largest_come_first_with_their_sizes(shell: Shell) -> None:
-    script = shell.script(
-        "import os, sys; os.makedirs('outputs'); open('outputs/a', 'wb').write(os.urandom(int(sys.argv[1])))"
-    )
+    script = shell.script("import os, sys; open('outputs/a', 'wb').write(os.urandom(int(sys.argv[1])))")
     ids = []
     for size in ("2000000", "300000"):
-        run = shell.json("submit", script, "--", size)
+        run = json.loads(shell.call("submit", "--json", script, "--", size).stdout)
         shell.call("logs", "-f", run["id"])
         ids.append(run["id"])
     listed = shell.json("ls", "-e", run["experiment"], "--sort", "largest")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import hostile
@@ -12,7 +13,14 @@ from runyard.sdk.experiment import Experiment
 from runyard.sdk.run import Run
 from runyard.sdk.workspace import Workspace
 
-EXPERIMENT = {"id": "1", "workspace": "local", "name": "e", "tags": {}, "created_at": "", "archived_at": None}
+EXPERIMENT: dict[str, Any] = {
+    "id": "1",
+    "workspace": "local",
+    "name": "e",
+    "tags": {},
+    "created_at": "",
+    "archived_at": None,
+}
 
 
 @pytest.fixture

@@ -32,17 +32,13 @@ def experiment_names(incomplete: str) -> list[str]:
 
 def metric_names(context: typer.Context, incomplete: str) -> list[str]:
     """The metrics of the run that stands before."""
-    run = context.params.get("run")
-    if not isinstance(run, str):
-        return []
+    run = _named_before(context)
     return _offered(incomplete, lambda server: [each["name"] for each in server.metrics(_id(server, run), buckets=1)])
 
 
 def file_names(context: typer.Context, incomplete: str) -> list[str]:
     """The files of the run that stands before."""
-    run = context.params.get("run")
-    if not isinstance(run, str):
-        return []
+    run = _named_before(context)
     return _offered(incomplete, lambda server: [each["name"] for each in server.files(_id(server, run))])
 
 
@@ -50,6 +46,13 @@ def statuses(incomplete: str) -> list[str]:
     from runyard.contracts import states
 
     return sorted(status for status in states.ALL if status.lower().startswith(incomplete.lower()))
+
+
+def _named_before(context: typer.Context) -> str:
+    """The run among the words so far; empty when there is none, which is no run's name."""
+    # Where an option waits for its value, the words before it have not been given to the arguments yet.
+    words = [context.params.get("run"), *context.args]
+    return next((word for word in words if isinstance(word, str)), "")
 
 
 def _id(server: Api, text: str) -> str:
