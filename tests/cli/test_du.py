@@ -28,6 +28,9 @@ def test_a_home_without_a_server_is_looked_at_and_none_is_started(fresh_shell: S
     built = fresh_shell.home / "environments" / "x"
     built.mkdir(parents=True)
     (built / "package").write_bytes(os.urandom(700_000))
+    removed = fresh_shell.home / "objects" / "removed"
+    removed.mkdir(parents=True)
+    (removed / "x").write_bytes(os.urandom(900_000))
     cache = fresh_shell.folder / "uv"
     cache.mkdir()
     os.link(built / "package", cache / "package")
@@ -36,6 +39,9 @@ def test_a_home_without_a_server_is_looked_at_and_none_is_started(fresh_shell: S
     assert "uv cache clean" in lines[str(cache)]
     assert "70" in lines[str(cache)].split()[0]
     assert lines["environments"].split()[1] in ("B", "kB"), "the cache has the package, and keeps it"
+    assert lines["objects/removed"].split()[0].startswith("90"), "what waits is told apart"
+    assert lines["objects"].split()[1] in ("B", "kB")
+    assert float(lines["objects"].split()[0]) < 100
     assert "no server runs" in told
     assert not (fresh_shell.home / "server.json").exists()
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SECONDS = 60.0
 """For how long a server may count what its experiments take."""
 
+REMOVED = "objects/removed"
+
 WHAT = {
     "objects": "files, logs and code of runs: `runyard rm` deletes runs",
     "environments": "built environments: `runyard env gc` removes those not used; not counted is what uv's cache has",
@@ -74,7 +76,7 @@ def du(
 
 
 def _where(place: Place, home: Path) -> str:
-    return place.name if Path(place.path).parent == home else place.path
+    return place.name if Path(place.path).is_relative_to(home) else place.path
 
 
 def _experiments(home: Path) -> tuple[list[ExperimentUsage] | None, str]:
@@ -105,16 +107,23 @@ def _places(home: Path) -> Iterator[Place]:
     if database:
         size = sum(space(path, seen) for path in database)
         yield Place("runyard.db", str(home / "runyard.db"), size, WHAT["runyard.db"])
+    aside = home / REMOVED
+    waits = space(aside, seen)
+    if waits:
+        yield Place(REMOVED, str(aside), waits, "what nothing uses any more: it is removed for good after some days")
     for path in sorted(home.iterdir()):
         if path not in database:
-            yield Place(path.name, str(path), space(path, seen), WHAT.get(path.name, ""))
+            yield Place(path.name, str(path), space(path, seen, without=aside), WHAT.get(path.name, ""))
 
 
-def space(path: Path, seen: set[tuple[int, int]]) -> int:
-    """The bytes on the disk that a file, or a folder with all below it, takes; but for files that were `seen`."""
+def space(path: Path, seen: set[tuple[int, int]], without: Path | None = None) -> int:
+    """The bytes on the disk that a file, or a folder with all below it, takes; but for files that were `seen`, and the
+    folder `without`."""
     total, left = 0, [str(path)]
     while left:
         place = left.pop()
+        if place == str(without):
+            continue
         try:
             status = os.lstat(place)
             if S_ISDIR(status.st_mode):
