@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,3 +25,25 @@ def test_completion_starts_no_server(fresh_shell: Shell) -> None:
     assert complete(fresh_shell, "runyard show x") == []
     assert complete(fresh_shell, "runyard compute show x") == []
     assert not fresh_shell.home.exists()
+
+
+def offered(shell: Shell, words: str, expected: list[str]) -> None:
+    """A server is not waited for, and a busy machine is slow: what was not offered at once is asked for again."""
+    deadline = time.monotonic() + 60
+    while (found := complete(shell, words)) != expected and time.monotonic() < deadline:
+        pass
+    assert found == expected
+
+
+def test_names_of_experiments_metrics_files_and_states_are_completed(shell: Shell) -> None:
+    """What is not offered, a shell completes as the name of a file that happens to lie there."""
+    run = shell.completed("from azureml.core import Run; Run.get_context().log('accuracy', 1)")
+    experiment, run_id = run["experiment"], run["id"]
+    for command in ("ls", "submit x.py", "rm"):
+        offered(shell, f"runyard {command} --experiment {experiment[:-2]}", [experiment])
+    offered(shell, f"runyard metrics {run_id} acc", ["accuracy"])
+    offered(shell, f"runyard get {run_id} user_logs/", ["user_logs/std_log.txt"])
+    offered(shell, f"runyard logs {run_id} --file user", ["user_logs/std_log.txt"])
+    offered(shell, "runyard ls --status comp", ["Completed"])
+    assert complete(shell, "runyard metrics nobody acc") == []
+    assert complete(shell, "runyard logs --file user") == []

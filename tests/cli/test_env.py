@@ -5,18 +5,19 @@ import os
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from tests.wheels import wheel
 from typer.testing import CliRunner
 
 from runyard.cli import errors
-from runyard.cli.environment_choice import name_and_version
+from runyard.cli.environment_choice import Choice, name_and_version
 from runyard.cli.main import app
 from runyard.cli.options import seconds, size
 from runyard.environments.builder import Built
 from runyard.environments.cache import Cache, Origin
+from runyard.sdk.workspace import Workspace
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
@@ -32,7 +33,8 @@ def put(home: Path, key: str, name: str, bytes_held: int = 1000, used_ago: float
         return Built(str(folder / "python"), str(folder), python="3.11.2", changes=["numpy 1 became 2"])
 
     cache = Cache(home / "environments")
-    cache.build(key, make, print, lambda: None, Origin("packages", "uv", name))
+    origin = Origin("packages", "uv", name, ("numpy==1", "scipy", "pandas", "torch", "six"))
+    cache.build(key, make, print, lambda: None, origin)
     os.utime(cache.folder / f"{key}.json", (time.time() - used_ago,) * 2)
 
 
@@ -64,6 +66,7 @@ def test_ls_tells_names_sizes_and_use_without_a_server(machine: Shell) -> None:
     ]
     assert "2 h ago" in told
     assert "3 environments, 3.0 kB" in told
+    assert "numpy==1, scipy, pandas, torch and 1 more" in told, "what tells environments of one name apart"
     listed = machine.json("env", "ls")
     assert [entry["key"] for entry in listed] == [FIRST, SECOND, THIRD]
     assert (listed[0]["size"], listed[0]["builder"], listed[0]["used"]) == (1000, "uv", False)
@@ -75,6 +78,7 @@ def test_show_tells_all_of_one(machine: Shell) -> None:
     told = machine.call("env", "show", "a2").stdout
     assert SECOND in told
     assert "numpy 1 became 2" in told
+    assert "asked for  six" in told
     assert str(machine.home / "environments" / SECOND) in told
     assert [entry["key"] for entry in machine.json("env", "show", "mine")] == [FIRST, THIRD]
 
@@ -83,8 +87,33 @@ def test_rm_by_key_by_its_beginning_and_by_name(machine: Shell) -> None:
     told = machine.json("env", "rm", SECOND[:2] + SECOND[2:4])
     assert told["bytes_freed"] == 1000
     assert keys(machine) == [FIRST, THIRD]
-    assert "1.0 kB" in machine.call("env", "rm", "mine").stdout
+    assert "1.0 kB" in machine.call("env", "rm", "mine", "--yes").stdout
     assert keys(machine) == []
+
+
+def test_a_name_that_means_several_is_asked_about(machine: Shell) -> None:
+    refused = machine.refusal("env", "rm", "mine", expect=errors.USAGE)
+    assert refused["code"] == "not_confirmed"
+    assert FIRST[:12] in refused["title"]
+    code, shown = machine.on_terminal("env", "rm", "mine", answer="n\n")
+    assert code == errors.FAILED
+    for told in ("'mine' means 2 environments, 2.0 kB", FIRST[:12], THIRD[:12], "numpy==1", "Nothing was removed."):
+        assert told in shown
+    assert len(keys(machine)) == 3
+    assert machine.on_terminal("env", "rm", "mine", answer="y\n")[0] == 0
+    assert keys(machine) == [SECOND]
+
+
+def test_what_is_kept_by_the_cache_of_packages_is_told(machine: Shell) -> None:
+    """uv's cache holds the files of every package: who removes environments to have space is told where it is."""
+    cache = machine.folder / "uv-cache"
+    cache.mkdir()
+    told = machine.call("env", "gc", "--limit", "2kB", UV_CACHE_DIR=str(cache)).stdout
+    assert f"Most of it is kept by the cache of uv ({cache})" in told
+    assert "uv cache clean` frees that too" in told
+    kept = json.loads(machine.call("env", "rm", SECOND, "--json", UV_CACHE_DIR=str(cache)).stdout)["kept_in"]
+    assert [each["folder"] for each in kept] == [str(cache)]
+    assert "cache of uv" not in machine.call("env", "gc", UV_CACHE_DIR=str(cache)).stdout
 
 
 def test_rm_refuses_what_fits_none_or_several(machine: Shell) -> None:
@@ -211,7 +240,11 @@ def test_an_environment_is_built_ahead_and_runs_find_it(shell: Shell) -> None:
     script = str(file.parent / "train.py")
     for chosen in (["--environment", "tiny:1"], ["--pip", str(file)]):
         assert f"1.5 {entry['folder']}\n" in shell.call("submit", script, *chosen, "-f").stdout
+    used = next(line for line in shell.call("show", "@last").stdout.splitlines() if "environment " in line)
+    assert entry["key"][:12] in used
+    assert entry["built"]["interpreter"] in used
     assert [each["key"] for each in shell.json("env", "ls") if "tiny" in each["names"]] == [entry["key"]]
+    assert entry["asked"] == ["pip", "runyard-tiny"]
 
 
 def test_submit_shows_the_build_and_then_the_script(shell: Shell, tmp_path: Path) -> None:
@@ -238,3 +271,27 @@ def test_a_version_follows_the_last_colon() -> None:
     assert name_and_version("mine:2") == ("mine", "2")
     assert name_and_version("mine") == ("mine", None)
     assert name_and_version(":2") == (":2", None)
+
+
+def named(conda: Path | None = None, pip: Path | None = None) -> str | None:
+    return Choice(conda=conda, pip=pip).get(cast(Workspace, None)).name
+
+
+def test_environments_are_named_so_that_they_can_be_told_apart(tmp_path: Path) -> None:
+    """A conda file says its name; of several files in one folder only one is called like the folder."""
+    folder = tmp_path / "cats"
+    folder.mkdir()
+    for name in ("requirements.txt", "requirements-gpu.txt"):
+        (folder / name).write_text("numpy\n")
+    assert named(pip=folder / "requirements.txt") == "cats"
+    assert named(pip=folder / "requirements-gpu.txt") == "cats-requirements-gpu"
+    for text, expected in (
+        ("name: whiskers", "whiskers"),
+        ("name: AzureML-mine", "my-AzureML-mine"),
+        ("name: project_environment", "cats"),
+        ("name: ''", "cats"),
+        ("name: [1]", "cats"),
+        ("channels: [defaults]", "cats"),
+    ):
+        (folder / "environment.yml").write_text(f"{text}\ndependencies: [python=3.10, numpy]\n")
+        assert named(folder / "environment.yml") == expected

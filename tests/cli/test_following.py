@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from runyard.cli.following import Prefixed, former
@@ -21,3 +23,22 @@ def test_lines_of_several_ranks_stay_whole(capfdbinary: pytest.CaptureFixture[by
 
 def test_the_logs_of_an_attempt_that_is_over() -> None:
     assert former("user_logs/std_log_process_3.txt", 2) == "user_logs/attempt_2/std_log_process_3.txt"
+
+
+BAR = """
+from runyard.cli import following
+following.write(b"first\\n50%|#####", 0)
+following.tell({"status": "Finalizing", "at": "", "reason": None}, as_json=False)
+following.write(b"\\r100%|##########", 0)
+following.end_line()
+print("done")
+"""
+
+
+def test_a_state_does_not_break_into_a_progress_bar() -> None:
+    """Where both go to one place, the bar's line is ended first; a log that goes elsewhere stays as it is."""
+    together = subprocess.run([sys.executable, "-c", BAR], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+    assert together.stdout == b"first\n50%|#####\nFinalizing\n\r100%|##########\ndone\n"
+    apart = subprocess.run([sys.executable, "-c", BAR], capture_output=True, check=True)
+    assert apart.stdout == b"first\n50%|#####\r100%|##########\ndone\n"
+    assert apart.stderr == b"Finalizing\n"

@@ -40,6 +40,31 @@ def test_a_wrong_call_is_exit_code_2_and_names_the_help(words: list[str]) -> Non
     assert "--help` lists what it takes" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "suggested"),
+    [
+        (["cancel", "x"], "'stop'"),
+        (["delete", "x"], "'rm'"),
+        (["status"], "'show'"),
+        (["Status"], "'show'"),
+        (["list"], "'ls'"),
+        (["compare", "a", "b"], "`runyard metrics RUN`"),
+        (["env", "delete", "x"], "'rm'"),
+        (["compute", "list"], "'ls'"),
+        (["submitt"], "'submit'"),
+    ],
+)
+def test_commands_of_other_tools_get_a_suggestion(words: list[str], suggested: str) -> None:
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == errors.USAGE
+    assert "No such command" in done.stderr
+    assert suggested in done.stderr
+
+
+def test_what_no_command_here_does_is_not_suggested() -> None:
+    assert "Did you mean" not in CliRunner().invoke(app, ["config", "cancel"]).stderr
+
+
 def test_a_wrong_call_with_json_is_told_as_json() -> None:
     done = CliRunner().invoke(app, ["ls", "--status", "asleep", "--json"])
     assert done.exit_code == errors.USAGE

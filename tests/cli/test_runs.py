@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import uuid
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ def test_the_list_is_newest_first_and_can_be_narrowed(shell: Shell) -> None:
     assert [run["id"] for run in shell.json("ls", "-e", experiment, "--limit", "1")] == [second["id"]]
     assert [run["id"] for run in shell.json("ls", "-e", experiment, "--tag", "number=1")] == [first["id"]]
     assert shell.json("ls", "-e", experiment, "--status", "failed") == []
+    assert shell.json("ls", "-e", experiment, "--older-than", "1d") == []
+    assert len(shell.json("ls", "-e", experiment, "--older-than", "0s")) == 2
+    assert [run["id"] for run in shell.json("ls", "-e", experiment, "--sort", "oldest")] == [first["id"], second["id"]]
     plain = shell.call("ls", "-e", experiment).stdout
     assert plain.splitlines()[0].split()[:2] == ["RUN", "STATUS"]
     assert first["id"] in plain
@@ -40,7 +44,8 @@ def test_children_are_listed_when_asked_for(shell: Shell) -> None:
 
 def test_a_run_can_be_named_in_short(shell: Shell) -> None:
     older, run = shell.completed(), shell.completed()
-    for name in ("@last", "-", run["id"], run["id"][:-2], run["id"].rpartition("_")[2]):
+    last = run["id"].rpartition("_")[2]
+    for name in ("@last", "-", run["id"], run["id"][:-2], last, last[:-1], last[1:], run["id"][4:-1]):
         assert shell.json("show", name)["id"] == run["id"]
     assert shell.refusal("show", "project-", expect=errors.NOT_FOUND)["code"] == "run_ambiguous"
     error = shell.refusal("show", "nobody", expect=errors.NOT_FOUND)
@@ -102,6 +107,8 @@ def test_show_of_a_failed_run_says_what_to_do(shell: Shell) -> None:
     told = shell.call("show", "@last").stdout
     assert "no_such_package" in told
     assert "train.py:1" in told
+    assert f"environment  none built: {sys.executable}" in told
+    assert "--pip requirements.txt" in told
 
 
 def test_stop_waits_until_the_run_has_ended(shell: Shell) -> None:
@@ -170,12 +177,19 @@ def test_show_says_what_a_run_waits_for(shell: Shell) -> None:
     try:
         shown = shell.call("show", waiter["id"]).stdout
         assert "waits" in shown
+        follower = shell.start("submit", "-f", script, "--compute", cluster)
+        try:
+            assert follower.stderr is not None
+            assert follower.stderr.readline().startswith(b"Queued: "), "also in a pipe, somebody may wait"
+        finally:
+            follower.kill()
+            follower.communicate()
         assert holder["id"] in shown
         assert shell.refusal("compute", "rm", cluster, expect=errors.FAILED)["code"] == "compute_in_use"
         error = shell.refusal("submit", script, "--compute", cluster, "--nodes", "2", expect=errors.FAILED)
         assert error["code"] == "too_many_nodes"
     finally:
-        for each in (waiter, holder):
+        for each in shell.json("ls", "-e", holder["experiment"]):
             shell.call("stop", each["id"])
     shell.call("compute", "rm", cluster)
 
@@ -188,3 +202,18 @@ def test_on_a_terminal_statuses_are_coloured_and_ids_whole(shell: Shell) -> None
     assert "\x1b[32mCompleted" in shown
     code, shown = shell.on_terminal("ls", "-e", run["experiment"], "--json")
     assert "\x1b" not in shown
+
+
+def test_the_largest_come_first_with_their_sizes(shell: Shell) -> None:
+    script = shell.script("import os, sys; open('outputs/a', 'wb').write(os.urandom(int(sys.argv[1])))")
+    ids = []
+    for size in ("2000000", "300000"):
+        run = json.loads(shell.call("submit", "--json", script, "--", size).stdout)
+        shell.call("logs", "-f", run["id"])
+        ids.append(run["id"])
+    listed = shell.json("ls", "-e", run["experiment"], "--sort", "largest")
+    assert [found["id"] for found in listed] == ids
+    assert 2_000_000 <= listed[0]["size"] < 2_100_000
+    plain = shell.call("ls", "-e", run["experiment"]).stdout.splitlines()
+    assert "SIZE" in plain[0].split()
+    assert "2.0 MB" in plain[2]

@@ -45,6 +45,7 @@ def test_a_missing_module_names_the_package_and_both_ways_to_get_it(work: Path, 
     help = describe(Launch(script="train.py", interpreter="/opt/python"), Exit(1, None), work, log)["help"]
     assert 'env.python.conda_dependencies.add_pip_package("scikit-learn")' in help
     assert "/opt/python -m pip install scikit-learn" in help
+    assert "`--pip requirements.txt`" in help
 
 
 @pytest.mark.parametrize("module", ["azureml.train.automl", "mine.missing"])

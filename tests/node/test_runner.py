@@ -178,6 +178,7 @@ def test_a_time_limit(node: Prepare) -> None:
     assert said["status"] == "Failed"
     assert said["error"]["code"] == "MaxRunDurationExceeded"
     assert "ran longer than max_run_duration_seconds (1 s)" in said["error"]["message"]
+    assert said["error"]["exit"]["words"].endswith("because its time was up"), "the sentence of the message, once"
 
 
 def test_what_a_script_leaves_behind_is_ended(node: Prepare) -> None:

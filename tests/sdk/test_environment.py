@@ -269,9 +269,27 @@ def test_the_view_for_notebooks() -> None:
     environment.python.conda_dependencies.add_pip_package("torch")
     shown = environment._repr_html_()
     assert "&lt;x&gt;" in shown
-    for cell in ("3", "3.8.13", "azureml-defaults, torch", DEFAULT_CPU_IMAGE):
+    for cell in ("3", "any", "azureml-defaults, torch", "none: it runs on the machine itself"):
         assert f"<td>{cell}</td>" in shown
     assert "<td>a Dockerfile</td>" in Environment.from_dockerfile("x", "FROM ubuntu")._repr_html_()
+
+
+def test_the_view_shows_no_image_and_no_python_that_is_not_used() -> None:
+    """SDK v1 fills in an image and a Python; Runyard uses neither unless they were chosen."""
+    untouched = Environment("x")
+    managed = Environment("x")
+    managed.python.user_managed_dependencies = True
+    pinned = Environment("x")
+    pinned.python.conda_dependencies.set_python_version("3.9")
+    for each in (untouched, managed, pinned):
+        assert DEFAULT_CPU_IMAGE not in each._repr_html_()
+        assert "3.8.13" not in each._repr_html_()
+    assert "<td>the one that submits the run</td><td>as they are</td>" in untouched._repr_html_()
+    assert "<td>3.9</td>" in pinned._repr_html_()
+    managed.python.interpreter_path = "/opt/python"
+    assert "<td>/opt/python</td>" in managed._repr_html_()
+    image = Environment.from_docker_image("x", "pytorch/pytorch")._repr_html_()
+    assert "<td>that of the image</td><td>as they are</td><td>pytorch/pytorch</td>" in image
 
 
 def test_the_old_name_and_the_reference() -> None:

@@ -290,3 +290,11 @@ def test_a_damaged_cache_is_an_empty_one(tmp_path: Path, monkeypatch: pytest.Mon
     for file in cache.iterdir():
         file.write_text("{")
     assert entries(source, cache) == first
+
+
+def test_an_id_that_is_no_id_does_not_become_a_path(workspace: Workspace, tmp_path: Path) -> None:
+    """It may come from a server that lies, and the zip is named like it."""
+    for wrong in ("../outside", "/tmp/x", "", "A" * 64):
+        with pytest.raises(SnapshotException, match="no id of a snapshot"):
+            restore_zip(workspace.service, wrong, tmp_path / "here")
+    assert list(tmp_path.iterdir()) == []

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from runyard.contracts import states
-from runyard.store import runs, workspaces
+from runyard.store import files, runs, workspaces
 from runyard.store.errors import Refused
 from runyard.store.runs import Run, RunFilter
 from runyard.store.store import Store
@@ -122,3 +123,36 @@ def test_an_id_can_be_given_in_short(make_run: MakeRun, found: Callable[..., lis
     assert found(short="bbbb") == ["train_2_bbbb"]
     assert found(short="bb") == []
     assert found(short="%") == []
+
+
+def test_any_part_of_an_id_can_be_given(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    for id in ("train_1_aaaa", "train_2_bbbb"):
+        make_run(id=id)
+    assert found(part="n_2_b") == ["train_2_bbbb"]
+    assert found(part="train") == ["train_2_bbbb", "train_1_aaaa"]
+    assert found(part="%") == []
+
+
+def test_runs_that_are_older_than_a_time(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    old, new = make_run("old"), make_run("new")
+    assert found(before=new.created_at) == ["old"]
+    assert found(before=old.created_at) == []
+    assert found(before=new.created_at + timedelta(seconds=1)) == ["new", "old"]
+
+
+def test_the_order_can_be_chosen(store: Store, make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    begun = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    for id, size, took in (("a", 10, 5), ("b", 0, 50), ("c", 300, None), ("d", 20, 500), ("e", 0, 1)):
+        make_run(id)
+        if size:
+            stored = store.objects.put([b"x" * size])
+            with store.database.write() as connection:
+                files.put(connection, id, "model", stored)
+        if took is not None:
+            with store.database.write() as connection:
+                runs.record_state(connection, id, states.RUNNING, None, happened_at=begun)
+                runs.record_state(connection, id, states.COMPLETED, None, happened_at=begun + timedelta(seconds=took))
+    assert found(order="newest") == ["e", "d", "c", "b", "a"]
+    assert found(order="oldest") == ["a", "b", "c", "d", "e"]
+    assert found(order="largest") == ["c", "d", "a", "e", "b"]
+    assert found(order="longest") == ["d", "b", "a", "e", "c"]

@@ -14,6 +14,7 @@ from runyard.sdk.run_events import follow
 from runyard.sdk.service import Service, find_service
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from runyard.sdk.documents import (
@@ -55,6 +56,17 @@ class Freed(TypedDict):
     bytes_freed: int
 
 
+class Usage(TypedDict):
+    runs: int
+    bytes: int
+
+
+class ExperimentUsage(Usage):
+    id: str
+    workspace: str
+    name: str
+
+
 class NodeDocument(TypedDict):
     """`runyard.contracts.compute.Node`."""
 
@@ -86,9 +98,13 @@ class Api:
         tags: Sequence[str] = (),
         children: bool = False,
         short: str | None = None,
+        part: str | None = None,
+        before: datetime | None = None,
+        order: str | None = None,
+        sizes: bool = False,
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
-        """Runs from the newest on, fetched page by page as they are asked for."""
+        """Runs, from the newest on or in another order, fetched page by page as they are asked for."""
         after: str | None = None
         while True:
             answer = self.client.get(
@@ -99,6 +115,10 @@ class Api:
                     "tag": list(tags),
                     "include_children": children,
                     "short": short,
+                    "part": part,
+                    "before": None if before is None else before.isoformat(),
+                    "order": order,
+                    "sizes": sizes or None,
                     "limit": page,
                     "after": after,
                 },
@@ -113,7 +133,10 @@ class Api:
         return found
 
     def find(self, text: str) -> RunDocument:
-        """The run that a user means: an id, a beginning or the last part that fits one run only, or the newest."""
+        """The run that a user means: an id, a part of one that fits one run only, or the newest.
+
+        A beginning and the last part come before any other part.
+        """
         if text in NEWEST:
             newest = next(self.runs(page=1), None)
             if newest is None:
@@ -130,7 +153,7 @@ class Api:
         except ClientProblem as problem:
             if problem.code != "run_not_found":
                 raise
-        first = list(itertools.islice(self.runs(children=True, short=text), 4))
+        first = list(itertools.islice(self.runs(children=True, short=text), 4)) or self._with_part(text)
         if len(first) == 1:
             return first[0]
         if not first:
@@ -141,6 +164,14 @@ class Api:
         raise errors.CommandError(
             f"{text!r} fits more than one run: {named}.", "Give more of the id.", errors.NOT_FOUND, "run_ambiguous"
         )
+
+    def _with_part(self, text: str) -> list[RunDocument]:
+        """A few runs with this in their ids; looked at once more, since servers of before know no such question."""
+        found = itertools.islice(self.runs(children=True, part=text, page=4), 4)
+        return [run for run in found if text.lower() in run["id"].lower()]
+
+    def newest(self, count: int) -> list[RunDocument]:
+        return list(itertools.islice(self.runs(children=True, page=count), count))
 
     def cancel(self, run_id: str) -> RunDocument:
         asked: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/cancel", idempotent=True)
@@ -223,6 +254,22 @@ class Api:
                 "experiment_ambiguous",
             )
         return found[0]
+
+    def experiments(self) -> list[ExperimentDocument]:
+        """Those of all workspaces that are not archived, the newest of each first."""
+        found = [self.client.get(f"{_of(workspace)}/experiments")["experiments"] for workspace in self.workspaces()]
+        return [experiment for some in found for experiment in some]
+
+    def usage(self, run_ids: Sequence[str] = (), experiment_id: str | None = None) -> Usage:
+        """What runs with all that is below them, or an experiment, take together."""
+        wanted = {"runs": list(run_ids), "experiment_id": experiment_id}
+        found: Usage = self.client.post("/api/usage", wanted, idempotent=True)
+        return found
+
+    def usage_by_experiment(self) -> list[ExperimentUsage]:
+        """The largest first."""
+        found: list[ExperimentUsage] = self.client.get("/api/usage")["experiments"]
+        return found
 
     def delete_experiment(self, experiment_id: str) -> Freed:
         freed: Freed = self.client.delete(f"/api/experiments/{quote(experiment_id)}")
@@ -320,26 +367,3 @@ def connect_if_running(folder: Path, timeout: float) -> Api | None:
             return None
         locator = Locator(running.url, homes.read_token(folder))
     return Api(Service(Client(locator, timeout=timeout, patience=0)))
-
-
-def newest_ids_if_quick() -> list[str]:
-    """Ids of the newest runs for completion: no server is started, and a slow one is not waited for."""
-    server = connect_if_running(homes.home(), timeout=0.5)
-    if server is None:
-        return []
-    try:
-        return [run["id"] for run in itertools.islice(server.runs(children=True, page=50), 50)]
-    except ClientProblem:
-        return []
-
-
-def target_names_if_quick() -> list[str]:
-    """Names of compute targets for completion, on the same terms."""
-    server = connect_if_running(homes.home(), timeout=0.5)
-    if server is None:
-        return []
-    try:
-        found = [server.targets(workspace, timeout=0.5) for workspace in server.workspaces()]
-    except ClientProblem:
-        return []
-    return sorted({target["name"] for targets in found for target in targets})

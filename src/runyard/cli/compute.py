@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import compute_make, screen, words
-from runyard.cli.options import JsonOption, TargetArgument, group, target_names
+from runyard.cli.completion import target_names
+from runyard.cli.options import JsonOption, TargetArgument, group
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, LOW_PRIORITY, NODE_STATES
 

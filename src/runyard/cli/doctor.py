@@ -10,6 +10,7 @@ import typer
 from runyard.cli import errors, screen
 from runyard.cli.check import FAIL, OK
 from runyard.cli.options import JsonOption
+from runyard.cli.terminal import style
 from runyard.contracts import home as homes
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -31,8 +32,7 @@ def doctor(
         if as_json:
             continue
         verdict = f"{check.verdict:{width}}"
-        shown = typer.style(verdict, fg=COLOURS[check.verdict]) if screen.is_terminal() else verdict
-        print(f"{shown}  {check.name}: {check.message}")
+        print(f"{style(verdict, fg=COLOURS[check.verdict])}  {check.name}: {check.message}")
         if check.verdict != OK and check.help:
             print(f"{'':{width}}  {check.help}")
     if as_json:

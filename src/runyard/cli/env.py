@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from runyard.cli import env_build, env_maps, errors, screen, words
+from runyard.cli import env_build, env_maps, errors, package_caches, screen, words
+from runyard.cli.confirm import agreed
 from runyard.cli.options import JsonOption, group, seconds, size
 from runyard.contracts import home as homes
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 SHORT = 12
 """Characters of a key that are shown in lists: enough to name it."""
+
+MOST_ASKED = 4
+"""Packages of an environment that a list names."""
 
 
 def _cache() -> Cache:
@@ -57,7 +61,8 @@ def ls(as_json: JsonOption = False) -> None:
     if not entries:
         print(f"No environment is built in {cache.folder}.")
     else:
-        screen.table(("KEY", "NAME", "KIND", "PYTHON", "SIZE", "USED", "BY"), [_row(cache, entry) for entry in entries])
+        columns = ("KEY", "NAME", "KIND", "PYTHON", "SIZE", "USED", "BY", "ASKED FOR")
+        screen.table(columns, [_row(cache, entry) for entry in entries])
         total = words.size(sum(entry.size for entry in entries))
         print(f"\n{words.count(len(entries), 'environment')}, {total}, in {cache.folder}")
     left = cache.leftovers()
@@ -92,13 +97,14 @@ def rm(
         ),
     ],
     force: Annotated[bool, typer.Option("--force", help="Also those that runs are using: they may fail.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask where a name means several.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Remove built environments. A run that asks for one again builds it again; definitions stay."""
     from runyard.environments.cache import InUse
 
     cache = _cache()
-    found = {entry.key: entry for text in environment for entry in _known(cache, text)}
+    found = {entry.key: entry for text in environment for entry in _chosen(cache, text, yes)}
     gone: list[Entry] = []
     for entry in found.values():
         try:
@@ -142,14 +148,32 @@ def _tell_gone(gone: Sequence[Entry], left: int, as_json: bool) -> None:
     freed = sum(entry.size for entry in gone)
     if as_json:
         removed = [{"key": entry.key, "names": entry.names, "size": entry.size} for entry in gone]
-        screen.document({"removed": removed, "bytes_freed": freed, "leftovers": left})
+        kept = [{"folder": cache.folder, "free_with": cache.free_with} for cache in package_caches.of(gone)]
+        screen.document({"removed": removed, "bytes_freed": freed, "leftovers": left, "kept_in": kept})
         return
     if left:
         print(f"Removed {words.count(left, 'folder')} that killed builds had left.")
     for entry in gone:
         print(f"Removed {', '.join(entry.names) or entry.key} ({entry.key[:SHORT]}, {words.size(entry.size)}).")
+    for cache in package_caches.of(gone):
+        where = f" ({cache.folder})" if cache.folder else ""
+        print(f"Most of it is kept by the cache of {cache.tool}{where}, for the next environment.")
+        print(f"`{cache.free_with}` frees that too; `{words.program()} du` shows where the space is.")
     if not gone and not left:
         print("There was nothing to remove.")
+
+
+def _chosen(cache: Cache, text: str, yes: bool) -> list[Entry]:
+    """What a name or key means. Where it means several, that is asked about: a name alone does not tell them apart."""
+    found = _known(cache, text)
+    if len(found) > 1:
+        told = "".join(
+            f"\n  {entry.key[:SHORT]}  {words.size(entry.size)}  {_in_short(entry.asked)}".rstrip() for entry in found
+        )
+        size = words.size(sum(entry.size for entry in found))
+        question = f"{text!r} means {len(found)} environments, {size}:{told}\nRemove all of them?"
+        agreed(question, yes, "Nothing was removed.")
+    return found
 
 
 def _known(cache: Cache, text: str) -> list[Entry]:
@@ -207,7 +231,13 @@ def _row(cache: Cache, entry: Entry) -> tuple[str, ...]:
         words.size(entry.size),
         used,
         entry.builder,
+        _in_short(entry.asked),
     )
+
+
+def _in_short(asked: Sequence[str]) -> str:
+    more = f" and {len(asked) - MOST_ASKED} more" if len(asked) > MOST_ASKED else ""
+    return ", ".join(asked[:MOST_ASKED]) + more
 
 
 def _facts(cache: Cache, entry: Entry) -> Iterator[tuple[str, str]]:
@@ -223,6 +253,8 @@ def _facts(cache: Cache, entry: Entry) -> Iterator[tuple[str, str]]:
     yield "built", f"{words.local(_moment(entry.built_at))}, in {words.duration(entry.seconds)}"
     used = words.duration(time.time() - entry.used_at)
     yield "used", "by a run, now" if cache.is_used(entry.key) else f"last {used} ago"
+    for line in entry.asked:
+        yield "asked for", line
     for change in built.changes:
         yield "relaxed", change
 

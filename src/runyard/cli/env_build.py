@@ -8,6 +8,7 @@ import typer
 
 from runyard.cli import errors, screen, words
 from runyard.cli.environment_choice import Choice, CondaOption, ImageOption, PipOption, name_and_version
+from runyard.cli.following import end_line
 from runyard.cli.options import JsonOption
 from runyard.cli.summary import without_definition
 from runyard.contracts import states
@@ -30,7 +31,9 @@ def build(
     name: Annotated[
         str | None,
         typer.Option(
-            "--name", help="What to register it as. Default: named like the folder of the file.", show_default=False
+            "--name",
+            help="What to register it as. Default: as a conda file calls itself, or after the file and its folder.",
+            show_default=False,
         ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow/--no-follow", "-f", help="Show the log until it is built.")] = True,
@@ -73,6 +76,7 @@ def _conclude(known: str, run: RunDocument, as_json: bool) -> None:
     if as_json:
         screen.event({"event": "ended", "environment": known, "run": without_definition(run)})
     elif run["status"] == states.COMPLETED:
+        end_line()
         print(f"{screen.heading(known)} is ready.")
         print(f"Next: {words.program()} submit train.py --environment {known}")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,6 +17,9 @@ from runyard.contracts.curated import is_reserved
 if TYPE_CHECKING:
     from runyard.sdk.environment import Environment
     from runyard.sdk.workspace import Workspace
+
+USUAL = ("requirements", "environment", "env", "conda", "conda_dependencies")
+"""Names of files that say nothing beyond what kind of file it is."""
 
 EnvironmentOption = Annotated[
     str | None,
@@ -69,7 +73,7 @@ class Choice:
                 )
 
     def get(self, workspace: Workspace, name: str | None = None) -> Environment:
-        """The environment. One that is made here is called `name`, or like the folder of its file."""
+        """The environment. One that is made here is called `name`, or as its file says, or after the file."""
         from runyard.sdk.environment import Environment
 
         if self.environment is not None:
@@ -79,7 +83,7 @@ class Choice:
             return Environment.from_docker_image(name or _plain(self.image.rpartition("/")[2]), self.image)
         file = self.conda or self.pip
         assert file is not None
-        name = name or _plain(file.absolute().parent.name)
+        name = name or (self.conda is not None and _own_name(file)) or _named_after(file)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             if self.conda is not None:
@@ -87,8 +91,27 @@ class Choice:
             else:
                 made = Environment.from_pip_requirements(name, file)
         for each in caught:
-            typer.echo(f"Note: {each.message}", err=True)
+            print(f"Note: {each.message}", file=sys.stderr)
         return made
+
+
+def _own_name(file: Path) -> str:
+    """What a conda specification calls itself; empty where it has only the name that SDK v1 writes into every one."""
+    from runyard.sdk import yaml_files
+    from runyard.sdk.conda_dependencies import DEFAULT_NAME
+
+    name = yaml_files.read(file).get("name")
+    return _plain(name) if isinstance(name, str) and name.strip() and name != DEFAULT_NAME else ""
+
+
+def _named_after(file: Path) -> str:
+    """A name made of those of a file and its folder; the file's is left away where it says nothing.
+
+    >>> _named_after(Path("/home/me/cats/requirements.txt")), _named_after(Path("/home/me/cats/gpu.txt"))
+    ('cats', 'cats-gpu')
+    """
+    folder = file.absolute().parent.name
+    return _plain(folder if file.stem.lower() in USUAL else f"{folder}-{file.stem}")
 
 
 def name_and_version(text: str) -> tuple[str, str | None]:

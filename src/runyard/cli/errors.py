@@ -7,6 +7,8 @@ import os
 import sys
 from dataclasses import dataclass, field
 
+from runyard.cli.terminal import style
+
 FAILED = 1  # the thing itself failed: a run, a check, a refused request
 USAGE = 2  # the command was called wrongly
 NOT_FOUND = 3  # there is no such run, experiment, file, environment or setting
@@ -36,12 +38,9 @@ def show(error: CommandError, as_json: bool) -> None:
         document = {"code": error.code, "title": error.title, "help": error.help, "detail": error.detail}
         print(json.dumps({"error": document}), file=sys.stderr)
         return
-    import typer
-
-    typer.secho("Error: ", fg=typer.colors.RED, bold=True, err=True, nl=False)
-    typer.echo(error.title, err=True)
+    print(style("Error: ", sys.stderr, fg="red", bold=True) + error.title, file=sys.stderr)
     if error.help:
-        typer.echo(error.help, err=True)
+        print(error.help, file=sys.stderr)
 
 
 def debugging() -> bool:
@@ -51,6 +50,7 @@ def debugging() -> bool:
 
 def explain(problem: Exception) -> CommandError:
     """Any error as words and an exit code. What nobody foresaw names its type and how to see more."""
+    from runyard.contracts.names import BadName
     from runyard.sdk.client import ClientProblem
     from runyard.sdk.exceptions import AzureMLException
 
@@ -65,6 +65,8 @@ def explain(problem: Exception) -> CommandError:
     if isinstance(problem, AzureMLException):
         cause = problem.inner_exception or problem.__cause__
         return explain(cause) if isinstance(cause, ClientProblem) else CommandError(problem.message, code="refused")
+    if isinstance(problem, BadName):
+        return CommandError(str(problem), code="bad_name")
     if isinstance(problem, OSError):
         return CommandError(f"{problem.strerror or problem}: {problem.filename}" if problem.filename else str(problem))
     return CommandError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, screen, words
+from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.contracts import names
 
@@ -42,7 +43,11 @@ def get(
     run: RunArgument,
     name: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Files, or folders such as 'outputs'. None means everything."),
+        typer.Argument(
+            metavar="NAME",
+            help="Files, or folders such as 'outputs'. None means everything.",
+            autocompletion=file_names,
+        ),
     ] = None,
     to: Annotated[
         Path | None,
@@ -57,7 +62,7 @@ def get(
     server = api.connect()
     run_id = server.find(run)["id"]
     wanted = _wanted(run_id, server.files(run_id), name or [])
-    folder = to or Path(run_id)
+    folder = to or _named_like(run_id)
     got: list[dict[str, object]] = []
     with progress("Downloading", sum(file["size"] for file in wanted)) as moved:
         for file in wanted:
@@ -70,6 +75,18 @@ def get(
         return
     for entry in got:
         print(entry["path"])
+
+
+def _named_like(run_id: str) -> Path:
+    """The folder of a run that nobody has chosen another one for. A server is not believed that names one elsewhere."""
+    try:
+        return Path(names.check("run", run_id))
+    except names.BadName:
+        raise errors.CommandError(
+            f"The server calls the run {run_id!r}, which is no name for a folder.",
+            "Runyard gives no run such an id: look at whose server it is. --to DIR says where to put the files.",
+            code="bad_name",
+        ) from None
 
 
 def _wanted(run_id: str, kept: Sequence[FileDocument], asked: Sequence[str]) -> list[FileDocument]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -79,9 +80,38 @@ def former(name: str, attempt: int) -> str:
     return f"{folder}/attempt_{attempt}/{file}"
 
 
+class _Line:
+    """Whether the log has left a line open on standard output: a progress bar does, until it is full."""
+
+    is_open = False
+
+
 def write(chunk: bytes, offset: int) -> None:
     sys.stdout.buffer.write(chunk)
     sys.stdout.buffer.flush()
+    _Line.is_open = not chunk.endswith(b"\n")
+
+
+def end_line() -> None:
+    """What comes next on standard output begins a line of its own."""
+    if _Line.is_open:
+        print(flush=True)
+        _Line.is_open = False
+
+
+def note(text: str) -> None:
+    """A line on standard error, for the person who looks on. It does not break into a line of the log."""
+    if _is_one_place():
+        end_line()
+    print(text, file=sys.stderr, flush=True)
+
+
+def _is_one_place() -> bool:
+    """Whether both streams go to the same terminal, pipe or file."""
+    try:
+        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except (OSError, ValueError):
+        return False
 
 
 def json_sink(**more: object) -> Sink:
@@ -118,8 +148,8 @@ def tell(change: StateDocument, as_json: bool) -> None:
     """A change of state: for a program always, for a person while there is nothing else to see."""
     if as_json:
         screen.event({"event": "state", **change})
-    elif change["status"] not in states.TERMINAL and change["status"] != states.RUNNING and sys.stderr.isatty():
-        print(change["status"] + (f": {change['reason']}" if change["reason"] else ""), file=sys.stderr)
+    elif change["status"] not in states.TERMINAL and change["status"] != states.RUNNING:
+        note(change["status"] + (f": {change['reason']}" if change["reason"] else ""))
 
 
 @contextmanager
@@ -128,8 +158,5 @@ def interruptible(run_id: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(
-            f"\nThe run goes on. `runyard logs -f {run_id}` follows it again; `runyard stop {run_id}` ends it.",
-            file=sys.stderr,
-        )
+        note(f"\nThe run goes on. `runyard logs -f {run_id}` follows it again; `runyard stop {run_id}` ends it.")
         raise

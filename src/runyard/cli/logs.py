@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, rank_logs, screen
+from runyard.cli.completion import file_names
 from runyard.cli.following import Attempts, Sink, Tail, interruptible, json_sink, tell, write
 from runyard.cli.options import JsonOption, RunArgument
 
@@ -21,7 +22,13 @@ def logs(
     run: RunArgument,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="NAME", help="Another log of the run; `runyard files` lists them.")
+        str | None,
+        typer.Option(
+            "--file",
+            metavar="NAME",
+            help="Another log of the run; `runyard files` lists them.",
+            autocompletion=file_names,
+        ),
     ] = None,
     rank: Annotated[
         str | None,

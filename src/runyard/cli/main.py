@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from runyard import __version__
 from runyard.cli import (
@@ -18,6 +17,7 @@ from runyard.cli import (
     config,
     database,
     doctor,
+    du,
     env,
     errors,
     files,
@@ -27,7 +27,9 @@ from runyard.cli import (
     runs,
     server,
     submit,
+    terminal,
 )
+from runyard.cli.suggestions import Suggesting
 
 # typer brings its own copy of click since 0.26 and uses the installed one before: this names the class of either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -35,8 +37,8 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 SERVER, RUNS, HISTORY, AROUND = "Server", "Runs", "What a run left", "What runs are given"
 
 
-class Commands(TyperGroup):
-    """The top of the command tree; the one place where errors are shown."""
+class Commands(Suggesting):
+    """The top of the command tree; the one place where errors are shown, and where output is guarded."""
 
     def main(
         self,
@@ -48,29 +50,33 @@ class Commands(TyperGroup):
         **extra: Any,
     ) -> Any:
         words = list(sys.argv[1:] if args is None else args)
-        if not standalone_mode:
-            return super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
+        with terminal.guarded():
+            if not standalone_mode:
+                return super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
+            code = self._run(words, prog_name or "runyard", complete_var, extra)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def _run(self, words: list[str], prog_name: str, complete_var: str | None, extra: dict[str, Any]) -> Any:
         as_json = "--json" in words[: words.index("--") if "--" in words else None]
         try:
-            code = super().main(words, prog_name or "runyard", complete_var, standalone_mode=False, **extra)
+            return super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except UsageError as problem:
-            code = _refuse_usage(problem, as_json)
+            return _refuse_usage(problem, as_json)
         except typer.Abort:
             errors.show(
                 errors.CommandError("Nothing was done: the question was not answered.", code="aborted"), as_json
             )
-            code = errors.FAILED
+            return errors.FAILED
         except KeyboardInterrupt:
-            code = errors.INTERRUPTED
+            return errors.INTERRUPTED
         except BrokenPipeError:
-            code = _reader_left()
-        except Exception as problem:
+            return _reader_left()
+        except Exception as problem:  # noqa: BLE001 - it is shown, with its traceback where one is asked for
             if errors.debugging():
-                raise
+                return _show_all_of_it()
             error = errors.explain(problem)
             errors.show(error, as_json)
-            code = error.exit_code
-        sys.exit(code if isinstance(code, int) else 0)
+            return error.exit_code
 
 
 def _refuse_usage(problem: Exception, as_json: bool) -> int:
@@ -84,6 +90,13 @@ def _refuse_usage(problem: Exception, as_json: bool) -> int:
         help += f" What the script is to get goes after two dashes: runyard submit train.py -- {unknown} ..."
     errors.show(errors.CommandError(described() if described else str(problem), help, code="usage"), as_json)
     return errors.USAGE
+
+
+def _show_all_of_it() -> int:
+    import traceback
+
+    traceback.print_exc()
+    return errors.FAILED
 
 
 def _reader_left() -> int:
@@ -138,4 +151,5 @@ app.command(rich_help_panel=SERVER)(server.up)
 app.command(rich_help_panel=SERVER)(server.down)
 app.command(rich_help_panel=SERVER)(server.serve)
 app.command(rich_help_panel=SERVER)(doctor.doctor)
+app.command(rich_help_panel=SERVER)(du.du)
 app.add_typer(database.app, rich_help_panel=SERVER)

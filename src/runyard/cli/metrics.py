@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, rank_logs, screen, words
+from runyard.cli.completion import metric_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.contracts import journal
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 def metrics(
     run: RunArgument,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric, point by point.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="One metric, point by point.", autocompletion=metric_names),
+    ] = None,
     buckets: Annotated[
         int | None,
         typer.Option(

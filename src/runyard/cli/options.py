@@ -1,16 +1,20 @@
-"""What several commands share: options, arguments, groups of commands, and the completion of run ids."""
+"""What several commands share: options, arguments and groups of commands."""
 
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta, timezone
 from typing import Annotated
 
 import typer
 
+from runyard.cli.completion import run_ids, target_names
+from runyard.cli.suggestions import Suggesting
+
 
 def group(name: str, help: str) -> typer.Typer:
     """Commands below one word. The word alone shows what there is, and is no mistake."""
-    app = typer.Typer(name=name, help=help)
+    app = typer.Typer(name=name, help=help, cls=Suggesting)
 
     @app.callback(invoke_without_command=True)
     def alone(context: typer.Context) -> None:
@@ -18,20 +22,6 @@ def group(name: str, help: str) -> typer.Typer:
             typer.echo(context.get_help())
 
     return app
-
-
-def run_ids(incomplete: str) -> list[str]:
-    """The newest runs that begin so, for the shell's completion; none when no server answers at once."""
-    from runyard.cli import api
-
-    return [run_id for run_id in api.newest_ids_if_quick() if run_id.startswith(incomplete)]
-
-
-def target_names(incomplete: str) -> list[str]:
-    """The compute targets that begin so, on the same terms."""
-    from runyard.cli import api
-
-    return [name for name in api.target_names_if_quick() if name.startswith(incomplete)]
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:
@@ -73,11 +63,21 @@ def seconds(text: str, option: str) -> float:
     return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}[found[2].lower()]
 
 
+def time_ago(text: str | None, option: str) -> datetime | None:
+    """The time that lies so far back; None when none is given."""
+    if text is None:
+        return None
+    try:
+        return datetime.now(timezone.utc) - timedelta(seconds=seconds(text, option))
+    except OverflowError:
+        raise typer.BadParameter(f"{text!r} reaches back before there was a calendar.", param_hint=option) from None
+
+
 RunArgument = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run's id, a beginning of it that fits one run only, its last part, or '@last' or '-' for the newest.",
+        help="A run's id, a part of it that fits one run only, or '@last' or '-' for the newest.",
         autocompletion=run_ids,
         show_default=False,
     ),
@@ -88,6 +88,15 @@ TargetArgument = Annotated[
         metavar="NAME",
         help="A compute target; `runyard compute ls` lists them.",
         autocompletion=target_names,
+        show_default=False,
+    ),
+]
+OlderThanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--older-than",
+        metavar="TIME",
+        help="Only runs that were made longer ago than this, such as 30d or 12h.",
         show_default=False,
     ),
 ]

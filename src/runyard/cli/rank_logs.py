@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import typer
 
 from runyard.cli import errors, screen
-from runyard.cli.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, tell
+from runyard.cli.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, tell
 from runyard.cli.summary import distribution
 
 if TYPE_CHECKING:
@@ -61,11 +60,7 @@ def tell_of_others(run: RunDocument) -> None:
     """Say that the log that is shown is not all there is."""
     count = len(of(run))
     if count > 1:
-        print(
-            f"This is rank 0 of {count}. `runyard logs {run['id']} --rank {ALL}` shows every rank.",
-            file=sys.stderr,
-            flush=True,
-        )
+        note(f"This is rank 0 of {count}. `runyard logs {run['id']} --rank {ALL}` shows every rank.")
 
 
 def follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> RunDocument:

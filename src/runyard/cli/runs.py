@@ -4,13 +4,22 @@ nodes taken away."""
 from __future__ import annotations
 
 import itertools
+from enum import Enum
 from typing import Annotated
 
 import typer
 
 from runyard.cli import screen, words
-from runyard.cli.options import JsonOption, RunArgument
+from runyard.cli.completion import experiment_names, statuses
+from runyard.cli.options import JsonOption, OlderThanOption, RunArgument, time_ago
 from runyard.contracts import states
+
+
+class Sort(str, Enum):
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    LARGEST = "largest"
+    LONGEST = "longest"
 
 
 def _known_status(given: str | None) -> str | None:
@@ -23,30 +32,46 @@ def _known_status(given: str | None) -> str | None:
 
 
 def ls(
-    experiment: Annotated[str | None, typer.Option("--experiment", "-e", help="Only runs of this experiment.")] = None,
+    experiment: Annotated[
+        str | None,
+        typer.Option("--experiment", "-e", help="Only runs of this experiment.", autocompletion=experiment_names),
+    ] = None,
     status: Annotated[
-        str | None, typer.Option("--status", "-s", help="Only runs in this state.", callback=_known_status)
+        str | None,
+        typer.Option(
+            "--status", "-s", help="Only runs in this state.", callback=_known_status, autocompletion=statuses
+        ),
     ] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
     ] = None,
+    older_than: OlderThanOption = None,
+    sort: Annotated[Sort, typer.Option("--sort", help="Which come first.")] = Sort.NEWEST,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
     all_children: Annotated[bool, typer.Option("--all-children", help="Child runs too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List runs, newest first."""
+    before = time_ago(older_than, "--older-than")
     from runyard.cli import api
 
     server = api.connect()
     found = server.runs(
-        experiment=experiment, status=status, tags=tag or [], children=all_children, page=min(limit, 500)
+        experiment=experiment,
+        status=status,
+        tags=tag or [],
+        children=all_children,
+        before=before,
+        order=sort.value,
+        sizes=True,
+        page=min(limit, 500),
     )
     listed = list(itertools.islice(found, limit))
     if as_json:
         screen.document(listed)
         return
     if not listed:
-        print("No runs." if not (experiment or status or tag) else "No runs like that.")
+        print("No runs." if not (experiment or status or tag or older_than) else "No runs like that.")
         return
     # The workspace matters only to those who have several.
     several = len({run["workspace"] for run in listed}) > 1
@@ -58,12 +83,13 @@ def ls(
             run["experiment"],
             words.ago(words.moment(run["created_at"])),
             words.lasted(run["started_at"], run["ended_at"]),
+            words.size(run.get("size", 0)),
             run["display_name"] or "",
         )
         for run in listed
     ]
     place = ("WORKSPACE", "EXPERIMENT") if several else ("EXPERIMENT",)
-    screen.table(("RUN", "STATUS", *place, "CREATED", "TOOK", "NAME"), rows, status_column=1)
+    screen.table(("RUN", "STATUS", *place, "CREATED", "TOOK", "SIZE", "NAME"), rows, status_column=1)
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:

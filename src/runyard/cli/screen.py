@@ -1,7 +1,7 @@
 """What goes to standard output: tables, coloured statuses, spinners, or JSON.
 
 On a terminal it is drawn with rich. In a pipe it is plain text with aligned columns and nothing cut off, and rich is
-not even loaded.
+not even loaded. What rich draws goes past `runyard.cli.terminal`: it is handed readable text only.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
+from runyard.cli.terminal import readable_line, style
 from runyard.contracts import states
 
 if TYPE_CHECKING:
@@ -46,11 +45,11 @@ def status_colour(status: str) -> str:
 
 def status(name: str) -> str:
     """A status in its colour; plain where colours do not belong."""
-    return typer.style(name, fg=status_colour(name)) if is_terminal() else name
+    return style(name, fg=status_colour(name))
 
 
 def heading(text: str) -> str:
-    return typer.style(text, bold=True) if is_terminal() else text
+    return style(text, bold=True)
 
 
 def document(value: object) -> None:
@@ -65,6 +64,7 @@ def event(value: object) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: int | None = None) -> None:
     """Print rows under their headings. The first column is never cut."""
+    columns, *rows = [[readable_line(cell) for cell in row] for row in (columns, *rows)]
     if is_terminal():
         _drawn(columns, rows, status_column)
         return
@@ -94,7 +94,9 @@ def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column:
 def spinner(text: str) -> Iterator[None]:
     """Show that something is going on. Silent in a pipe."""
     if is_terminal():
-        with console().status(text):
+        from rich.text import Text
+
+        with console().status(Text(readable_line(text))):
             yield
     else:
         yield

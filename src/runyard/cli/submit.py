@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runyard.cli import errors, rank_logs, screen, words
+from runyard.cli.completion import experiment_names, target_names
 from runyard.cli.distribution_choice import (
     BackendOption,
     FrameworkOption,
@@ -20,7 +21,8 @@ from runyard.cli.distribution_choice import (
     Spread,
 )
 from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, ImageOption, PipOption
-from runyard.cli.options import JsonOption, pairs, target_names
+from runyard.cli.following import end_line
+from runyard.cli.options import JsonOption, pairs
 from runyard.cli.summary import without_definition
 from runyard.contracts import states
 
@@ -40,7 +42,14 @@ def submit(
         typer.Argument(metavar="ARGS", help="What the script gets as arguments.", show_default=False),
     ] = None,
     experiment: Annotated[
-        str | None, typer.Option("--experiment", "-e", help="Default: named like the folder.", show_default=False)
+        str | None,
+        typer.Option(
+            "--experiment",
+            "-e",
+            help="Default: named like the folder.",
+            autocompletion=experiment_names,
+            show_default=False,
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="A name for people.", show_default=False)] = None,
     compute: Annotated[
@@ -228,6 +237,7 @@ def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
         screen.event({"event": "ended", "run": without_definition(run)})
     else:
         last = server.metrics(run["id"], buckets=1)
+        end_line()
         for line in [*summary.ending(run), *summary.error(run), *summary.metrics(last)]:
             print(line)
         print(f"\nNext: {words.program()} show {run['id']}")

@@ -65,6 +65,8 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "attempt", _attempt(run)
     if started := _what_was_started(run):
         yield "started", started
+    if used := _environment(run):
+        yield "environment", used
     if run["snapshot_id"]:
         yield "snapshot", run["snapshot_id"]
     if git := _git(run["properties"]):
@@ -82,6 +84,24 @@ def _what_was_started(run: RunDocument) -> str:
     if launch.get("script"):
         return shlex.join([str(launch["script"]), *map(str, launch.get("arguments") or [])])
     return ""
+
+
+def _environment(run: RunDocument) -> str:
+    """The environment that the run used, or is to use."""
+    from runyard.contracts.environment import CURRENT, Specification  # loads what hashes: not for every command
+
+    said, launch = run["properties"], run.get("launch") or {}
+    asked, key = said.get("runyard.environment.asked"), said.get("runyard.environment.key")
+    mapped = said.get("runyard.environment.mapped")
+    by = f"; mapped by {mapped}" if mapped else ""
+    if key:
+        python = said.get("runyard.environment.python")
+        more = [f"key {key[:12]}", *([f"Python {python}"] if python else []), said.get("runyard.environment.used")]
+        return f"{asked or 'without a name'} ({', '.join(filter(None, more))}){by}"
+    if Specification.from_dict(launch.get("environment") or {}).kind == CURRENT:
+        interpreter = launch.get("interpreter")
+        return f"none built: {interpreter}{by}" if interpreter else ""
+    return f"{asked or 'without a name'}, not built yet{by}"
 
 
 def distribution(run: RunDocument) -> Distribution:

@@ -76,6 +76,13 @@ class Specification:
         """Whether anything is to be installed."""
         return not self.user_managed and bool(self.python or self.conda or self.pip)
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What it asks for, a line each: the image, the Python, the packages."""
+        image = "a Dockerfile" if self.dockerfile or self.context else "" if self.on_the_machine else self.image
+        python = f"python {self.python}" if self.python and self.python not in STOCK_PYTHONS else ""
+        return tuple(line for line in (image, python, *self.conda, *self.pip) if line)
+
     def key(self, relaxed: bool = False) -> str:
         """The name of the built environment: the same for all that ask for the same."""
         content: dict[str, Any] = {

@@ -46,6 +46,7 @@ class Entry:
     built_at: float = 0.0  # seconds since 1970
     seconds: float = 0.0  # that building took
     used_at: float = 0.0  # seconds since 1970
+    asked: list[str] = field(default_factory=list)  # what was asked for, a line each; it tells equal names apart
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -58,6 +59,7 @@ class Origin:
     kind: str
     builder: str
     name: str = ""
+    asked: tuple[str, ...] = ()
 
 
 class InUse(Exception):
@@ -238,7 +240,8 @@ class Cache:
             now = time.time()
             names = [origin.name] if origin.name else []
             size = _size(folder) + images.size(built)
-            entry = Entry(key, origin.kind, origin.builder, built, names, size, now, now - begun, now)
+            asked = list(origin.asked)
+            entry = Entry(key, origin.kind, origin.builder, built, names, size, now, now - begun, now, asked)
             self._write(entry)
         except BaseException:
             _delete(self._take_away(key))

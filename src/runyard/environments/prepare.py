@@ -98,7 +98,8 @@ def _build(cache: Cache, builder: Builder, order: Order, key: str) -> Ready:
         made.append(builder.build(order, folder))
         return made[0]
 
-    origin = Origin(specification.kind, builder.name, specification.name)
+    asked = tuple(mask(line) for line in specification.asked)
+    origin = Origin(specification.kind, builder.name, specification.name, asked)
     held = cache.use(key)
     try:
         entry = cache.build(key, make, order.say, order.check, origin, lambda entry: builder.intact(entry.built))

@@ -87,7 +87,8 @@ def _import_hints(trace: tracebacks.Trace, launch: Launch, work: Path) -> list[s
     package = packages.package_for(module)
     return [
         f"Install the package {package!r} for the Python that ran the script: "
-        f"{launch.interpreter} -m pip install {package}. In an environment that is built for the run: "
+        f"{launch.interpreter} -m pip install {package}. Or have an environment built for the run: name the package in "
+        "a requirements file and submit with `--pip requirements.txt`, or in Python "
         f'env.python.conda_dependencies.add_pip_package("{package}"). '
         f"If {top} is a module of your own, put it into source_directory and check .amlignore."
     ]

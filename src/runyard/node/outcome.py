@@ -25,7 +25,7 @@ def of_exit(plan: Plan, folder: Path, exit: Exit, stop: str | None, out_of_memor
         error = {"code": "Canceled", "message": f"{_name(plan)}: {said}.", "exit": exits.as_fields(exit, said)}
         return {**ended("completed" if exit.ok else "failed", error), "stopped": True}
     if stop == OVERDUE:
-        said = exits.words(exit, because=f"it {_limit(plan)}")
+        said = exits.words(exit, because="its time was up")  # which time, the message tells
         return _overdue(plan, {"exit": exits.as_fields(exit, said)})
     if exit.ok:
         return ended("completed")

@@ -17,6 +17,7 @@ from runyard.sdk.exceptions import UserErrorException
 FILE_NAME = "conda_dependencies.yml"
 DEFAULT_PYTHON = "3.8.13"
 CREATED_PYTHON = "3.10.18"
+DEFAULT_NAME = "project_environment"
 SDK_PACKAGE = "azureml-defaults"
 REPEATABLE = ("--extra-index-url", "--find-links", "--trusted-host", "--constraint")
 """Options that pip takes several times."""
@@ -49,7 +50,7 @@ class CondaDependencies:
             self._set_pip(requirements_files.inlined(self._pip(), os.path.abspath(path)))
         else:
             self._said = {
-                "name": "project_environment",
+                "name": DEFAULT_NAME,
                 "channels": ["anaconda", "conda-forge"],
                 "dependencies": [f"python={DEFAULT_PYTHON}", {"pip": [SDK_PACKAGE]}],
             }

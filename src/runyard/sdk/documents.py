@@ -79,6 +79,7 @@ class _Details(TypedDict, total=False):
     states: list[StateDocument]
     logs: list[str]
     token: str
+    size: int  # told in lists, when it is asked for
 
 
 class RunDocument(_Details):

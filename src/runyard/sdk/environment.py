@@ -264,22 +264,35 @@ class Environment(Configuration):
         from runyard.contracts.secrets import mask
         from runyard.sdk.notebook import table
 
-        if self.python.user_managed_dependencies:
-            python, packages = self.python.interpreter_path, "as they are"
+        image = self._origin()
+        if self.python.user_managed_dependencies or self.is_untouched_default():
+            python, packages = self._python_as_it_is(image), "as they are"
         else:
             wanted = self.python.conda_dependencies
-            python = wanted.get_python_version() or ""
+            python = _pinned(wanted.get_python_version())
             named = [each for each in wanted.conda_packages if conda_name(each) != "python"]
             packages = ", ".join([*named, *wanted.pip_packages])
-        row = (self.name, self.version, python, mask(packages), mask(self._origin()))
+        row = (self.name, self.version, python, mask(packages), mask(image or "none: it runs on the machine itself"))
         return table(("Name", "Version", "Python", "Packages", "Image"), [row])
 
     def _origin(self) -> str:
-        """Where the image comes from, in a word or two."""
+        """Where the image comes from, in a word or two; empty when none is used, as of those that are Azure's own."""
+        from runyard.contracts.environment import AZURE_IMAGES
+
         docker = self.docker
         if docker.build_context is not None:
             return str(docker.build_context.location)
-        return "a Dockerfile" if docker.base_dockerfile is not None else docker.base_image or ""
+        if docker.base_dockerfile is not None:
+            return "a Dockerfile"
+        return "" if (docker.base_image or "").startswith(AZURE_IMAGES) else docker.base_image or ""
+
+    def _python_as_it_is(self, image: str) -> str:
+        """The Python of an environment for which none is built."""
+        from runyard.sdk.launch import DEFAULT_INTERPRETER
+
+        if self.python.interpreter_path != DEFAULT_INTERPRETER:
+            return self.python.interpreter_path
+        return "that of the image" if image else "the one that submits the run"
 
 
 class EnvironmentDefinition(Environment):
@@ -301,6 +314,13 @@ class EnvironmentReference(Configuration):
         if not self.name:
             raise UserErrorException("The reference to an environment needs its name.")
         return Environment.get(workspace, self.name, self.version)
+
+
+def _pinned(version: str | None) -> str:
+    """A Python that was asked for. What SDK v1 fills in where nobody has asked is none."""
+    from runyard.contracts.environment import STOCK_PYTHONS
+
+    return version if version and version not in STOCK_PYTHONS else "any"
 
 
 def _conda_dependencies(path: str | os.PathLike[str]) -> CondaDependencies:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from runyard.contracts import names
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk import file_transfer
 from runyard.sdk.documents import RunDocument
@@ -76,8 +77,9 @@ class RunWatching(RunCore):
 
     def get_all_logs(self, destination: str | os.PathLike[str] | None = None) -> list[str]:
         """Write the logs into a folder (by default `assets/<run id>`) and return their paths."""
-        folder = Path(destination) if destination is not None else Path("assets") / self._run_id
-        wanted = [(name, folder / name) for name in self._ask().get("logs", [])]
+        # What a server says becomes a path only when it leads nowhere else.
+        folder = Path(destination) if destination is not None else Path("assets", names.check("run", self._run_id))
+        wanted = [(name, folder / names.check_file(name)) for name in self._ask().get("logs", [])]
         file_transfer.download_all(self._service, self._run_id, wanted, None)
         return [str(place) for _, place in wanted]
 

@@ -22,6 +22,8 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # a snapshot keeps no times; this is the first
 
 def restore_zip(service: Service, snapshot_id: str, folder: Path | None) -> Path:
     """Write `<snapshot id>.zip` into the folder (by default, a new temporary one) and return its path."""
+    if not pack.is_digest(snapshot_id):  # it becomes the name of a file, and may come from a server that lies
+        raise SnapshotException(f"{snapshot_id!r} is no id of a snapshot: one is a SHA-256 in hexadecimal digits.")
     with service.stream(f"/api/snapshots/{snapshot_id}") as answer:
         text = b"".join(answer)
     if hashlib.sha256(text).hexdigest() != snapshot_id:

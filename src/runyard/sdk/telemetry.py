@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Iterator
 
 from runyard.contracts import home as homes
+from runyard.contracts import names
 from runyard.sdk import processes
 from runyard.sdk.journal import Journal
 
@@ -141,6 +142,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
     `lead`: this process leads the run, so that its death is the run's end, and the shipper follows what it prints, its
     logs (once they are captured) and the folder `outputs`.
     """
+    names.check("run", run_id)  # a server has said it, and journals are named like it
     home = locator.server_file.parent if locator.server_file is not None else homes.home()
     folder = home / "telemetry" / os.urandom(8).hex()
     folder.mkdir(parents=True, mode=0o700)

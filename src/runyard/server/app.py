@@ -33,6 +33,7 @@ from runyard.server import (
     problems,
     runs,
     snapshots,
+    usage,
     wheels,
     workspace_settings,
     workspaces,
@@ -53,7 +54,7 @@ log = logging.getLogger("runyard.server")
 
 ROUTES = (
     *(health, workspaces, workspace_settings, environments, environment_maps, wheels, compute, experiments, runs),
-    *(events, gangs, node_files, files, journals, metrics, snapshots, page),
+    *(events, gangs, node_files, files, journals, metrics, snapshots, usage, page),
 )
 
 SWEEP_EVERY = 3600.0

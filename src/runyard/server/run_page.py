@@ -132,8 +132,9 @@ def _error(error: dict[str, Any]) -> str:
     ]
     if frames:
         lines.append(f"<pre>{escape(chr(10).join(frames))}</pre>")
-    words = (error.get("exit") or {}).get("words")
-    lines.extend(f"<p>{escape(str(text))}</p>" for text in (words, error.get("help")) if text)
+    words = str((error.get("exit") or {}).get("words") or "")
+    more = ["" if words in str(error.get("message")) else words, str(error.get("help") or "")]
+    lines.extend(f"<p>{escape(text)}</p>" for text in more if text)
     return f'<h2>Error</h2>\n<div class="error">{"".join(lines)}</div>'
 
 

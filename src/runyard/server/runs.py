@@ -18,8 +18,8 @@ from runyard.server.labels import pairs
 from runyard.server.reach import LedRun, ReadRun, WrittenRun
 from runyard.server.run_request import RunRequest
 from runyard.server.yard import Here, Yard
-from runyard.store import deletion, files, runs, snapshots
-from runyard.store.run_filter import RunFilter
+from runyard.store import deletion, files, runs, snapshots, usage
+from runyard.store.run_filter import NEWEST, Order, RunFilter
 from runyard.store.runs import SCRIPT
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -79,7 +79,7 @@ def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) ->
     return answer({**answers.run(run, yard, request.base_url), "token": token}, 201)
 
 
-@router.get("", summary="Find runs, newest first")
+@router.get("", summary="Find runs")
 def find(
     request: Request,
     caller: AnyCaller,
@@ -94,6 +94,10 @@ def find(
     root: Annotated[str | None, Query(description="all descendants of this run")] = None,
     target: str | None = None,
     short: Annotated[str | None, Query(description="the beginning of an id, or its last part")] = None,
+    part: Annotated[str | None, Query(description="any part of an id")] = None,
+    before: Annotated[AwareDatetime | None, Query(description="runs that were made before that time")] = None,
+    order: Order = NEWEST,
+    sizes: Annotated[bool, Query(description="tell the bytes of each run's files and logs")] = False,
     include_children: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
@@ -109,11 +113,17 @@ def find(
         root=root,
         target=target,
         short=short,
+        part=part,
+        before=before,
         include_children=include_children,
+        order=order,
     )
     with yard.store.database.read() as connection:
         rows, cursor = runs.find(connection, wanted, limit, after)
-    return answer({"runs": [answers.run(row, yard, request.base_url) for row in rows], "next": cursor})
+        taken = usage.by_run(connection, [row.id for row in rows]) if sizes else {}
+    found = [answers.run(row, yard, request.base_url) for row in rows]
+    told = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
+    return answer({"runs": told, "next": cursor})
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")

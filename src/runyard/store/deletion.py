@@ -16,7 +16,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, delete, func, select, union
 
 from runyard.contracts import states
-from runyard.store import beside, build_contexts, experiments, runs, tables, workspaces
+from runyard.store import beside, build_contexts, experiments, runs, tables, usage, workspaces
 from runyard.store.errors import Conflict
 from runyard.store.slices import slices
 from runyard.store.store import Store
@@ -152,9 +152,7 @@ def _contexts(connection: Connection, workspace: int) -> list[str]:
 
 
 def _metric_bytes(connection: Connection, serials: Sequence[int]) -> int:
-    packed = tables.chunks.c
-    size = func.length(packed.times) + func.length(packed["values"]) + func.coalesce(func.length(packed.steps), 0)
-    query = select(func.sum(size)).select_from(tables.chunks).join(tables.series)
+    query = select(func.sum(usage.packed())).select_from(tables.chunks).join(tables.series)
     return int(connection.scalar(query.where(tables.series.c.run.in_(serials))) or 0)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
@@ -13,13 +14,22 @@ from runyard.store.errors import Refused
 
 runs = tables.runs
 
+Order = Literal["newest", "oldest", "largest", "longest"]
+NEWEST: Order = "newest"
+OLDEST: Order = "oldest"
+LARGEST: Order = "largest"
+LONGEST: Order = "longest"
+BY_AMOUNT = (LARGEST, LONGEST)
+"""Orders that a run's place in changes while it goes on. A log that still grows does not count in the size."""
+
 
 @dataclass(frozen=True)
 class RunFilter:
     """What is None is not asked for. A tag or property is (key, value), or (key, None) for any value.
 
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
-    out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`).
+    out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
+    it. `before` asks for runs that were made before that time.
     """
 
     workspace: str | None = None
@@ -32,11 +42,14 @@ class RunFilter:
     root: str | None = None
     target: str | None = None
     short: str | None = None
+    part: str | None = None
+    before: datetime | None = None
     include_children: bool = False
+    order: Order = NEWEST
 
 
 def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: int, after: str | None) -> Select[Any]:
-    """Narrow a query of runs down to one page, newest first."""
+    """Narrow a query of runs down to one page, in the order that is wanted."""
     serial: ColumnElement[int] = runs.c.serial
     asked = [(labels.TAG, *tag) for tag in wanted.tags] + [(labels.PROPERTY, *each) for each in wanted.properties]
     if asked:
@@ -48,13 +61,24 @@ def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: in
         other = tables.labels.alias()
         rows = rows.where(exists().where(other.c.run == runs.c.serial, labels.matches(other, *each)))
     rows = rows.where(*_conditions(connection, wanted))
+    if wanted.order == LARGEST:
+        sizes = select(tables.files.c.run, func.sum(tables.files.c.size).label("size")).group_by(tables.files.c.run)
+        taken = sizes.subquery()
+        rows = rows.outerjoin(taken, taken.c.run == runs.c.serial).order_by(func.coalesce(taken.c.size, 0).desc())
+    elif wanted.order == LONGEST:
+        rows = rows.order_by((runs.c.ended_at - runs.c.started_at).desc().nulls_last())
+    if wanted.order in BY_AMOUNT:
+        # Amounts change, so a page begins at a number of rows and not at a run.
+        return rows.order_by(serial.desc()).limit(limit).offset(0 if after is None else _position(after))
     if after is not None:
-        rows = rows.where(serial < _position(after))
-    return rows.order_by(serial.desc()).limit(limit)
+        rows = rows.where(serial > _position(after) if wanted.order == OLDEST else serial < _position(after))
+    return rows.order_by(serial if wanted.order == OLDEST else serial.desc()).limit(limit)
 
 
-def cursor(serial: int) -> str:
-    """What to send to get the page after the run with this serial."""
+def cursor(wanted: RunFilter, serial: int, after: str | None, shown: int) -> str:
+    """What to send to get the page after the one that ends with the run of this serial."""
+    if wanted.order in BY_AMOUNT:
+        return f"r{(0 if after is None else _position(after)) + shown}"
     return f"r{serial}"
 
 
@@ -79,6 +103,10 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
     if wanted.short is not None:
         begins = runs.c.id.startswith(wanted.short, autoescape=True)
         found.append(or_(begins, runs.c.id.endswith(f"_{wanted.short}", autoescape=True)))
+    if wanted.part is not None:
+        found.append(runs.c.id.contains(wanted.part, autoescape=True))
+    if wanted.before is not None:
+        found.append(runs.c.created_at < wanted.before)
     if wanted.parent is not None:
         found.append(runs.c.parent_id == wanted.parent)
     if wanted.root is not None:

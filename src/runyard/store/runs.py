@@ -197,10 +197,10 @@ def serial_of(connection: Connection, run_id: str) -> int:
 def find(
     connection: Connection, wanted: RunFilter, limit: int = 100, after: str | None = None
 ) -> tuple[list[Run], str | None]:
-    """A page of runs, newest first, and where the next page begins (None when there is none)."""
+    """A page of runs, and where the next page begins (None when there is none)."""
     found = connection.execute(run_filter.page(connection, _ROWS, wanted, limit + 1, after)).all()
     shown = found[:limit]
-    following = run_filter.cursor(shown[-1].serial) if len(found) > limit else None
+    following = run_filter.cursor(wanted, shown[-1].serial, after, limit) if len(found) > limit else None
     return _with_labels(connection, shown), following
 
 

@@ -1,0 +1,79 @@
+"""What the shell offers for an argument. No server is started for it, and a slow one is not waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from runyard.cli.api import Api
+
+QUICK = 0.5
+"""Seconds that a server has to answer."""
+
+NEWEST = 50
+
+
+def run_ids(incomplete: str) -> list[str]:
+    """The newest runs."""
+    return _offered(incomplete, lambda server: [run["id"] for run in server.newest(NEWEST)])
+
+
+def target_names(incomplete: str) -> list[str]:
+    return _offered(incomplete, _targets)
+
+
+def experiment_names(incomplete: str) -> list[str]:
+    """Those of all workspaces, but for archived ones."""
+    return _offered(incomplete, lambda server: [each["name"] for each in server.experiments()])
+
+
+def metric_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The metrics of the run that stands before."""
+    run = _named_before(context)
+    return _offered(incomplete, lambda server: [each["name"] for each in server.metrics(_id(server, run), buckets=1)])
+
+
+def file_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The files of the run that stands before."""
+    run = _named_before(context)
+    return _offered(incomplete, lambda server: [each["name"] for each in server.files(_id(server, run))])
+
+
+def statuses(incomplete: str) -> list[str]:
+    from runyard.contracts import states
+
+    return sorted(status for status in states.ALL if status.lower().startswith(incomplete.lower()))
+
+
+def _named_before(context: typer.Context) -> str:
+    """The run among the words so far; empty when there is none, which is no run's name."""
+    # Where an option waits for its value, the words before it have not been given to the arguments yet.
+    words = [context.params.get("run"), *context.args]
+    return next((word for word in words if isinstance(word, str)), "")
+
+
+def _id(server: Api, text: str) -> str:
+    return server.find(text)["id"]
+
+
+def _targets(server: Api) -> Iterable[str]:
+    return [target["name"] for place in server.workspaces() for target in server.targets(place, timeout=QUICK)]
+
+
+def _offered(incomplete: str, names: Callable[[Api], Iterable[str]]) -> list[str]:
+    """The names that begin so, in their order; none when no server answers at once."""
+    from runyard.cli import api, errors
+    from runyard.contracts.home import home
+    from runyard.sdk.client import ClientProblem
+
+    server = api.connect_if_running(home(), timeout=QUICK)
+    if server is None:
+        return []
+    try:
+        found = dict.fromkeys(names(server))
+    except (ClientProblem, errors.CommandError):
+        return []
+    return [name for name in found if name.startswith(incomplete)]
