@@ -103,7 +103,7 @@ def test_a_run_that_could_not_be_started_goes_back_to_its_queue_and_is_started_l
     folder.mkdir(parents=True)
     (folder / "__main__.py").write_text(DIES_THRICE.format(count=str(home / "starts"), node=str(node)))
     store = Store.open(home)
-    told: list[tuple[str, str]] = []
+    told: list[tuple[str, str | None]] = []
     with store.database.write() as connection:
         workspaces.ensure_default(connection)
         runs.create(
@@ -117,7 +117,7 @@ def test_a_run_that_could_not_be_started_goes_back_to_its_queue_and_is_started_l
     try:
         wait(lambda: engines.folders.begun("run-1"), "for a node runner")
         assert [status for status, _ in told] == ["Preparing", "Queued", "Preparing"]
-        assert "has ended" in told[1][1]
+        assert "has ended" in str(told[1][1])
     finally:
         leading.close()
         engines.close()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.server.conftest import Client
+    from tests.server.conftest import Client, Served
 
 PATH = "/api/workspaces/local/experiments"
 
@@ -64,3 +64,16 @@ def test_an_experiment_is_deleted_with_its_runs_once_they_have_ended(client: Cli
     client.end(run)
     assert client.ok("DELETE", path) == {"runs": 1, "experiments": 1, "objects": 1, "bytes_freed": 5}
     assert client.get(f"/api/runs/{run['id']}").code == "run_not_found"
+
+
+def test_what_node_runners_have_left_goes_with_the_experiment_or_the_workspace(served_on_sqlite: Served) -> None:
+    client, folder = served_on_sqlite.client, served_on_sqlite.settings.home / "runs"
+    new = {"name": "research", "subscription_id": "s", "resource_group": "g"}
+    client.ok("POST", "/api/workspaces", new)
+    made = [client.make_run(experiment="gone"), client.make_run(workspace="research"), client.make_run()]
+    for run in made:
+        client.end(run)
+        (folder / run["id"]).mkdir(parents=True)
+    client.ok("DELETE", f"/api/experiments/{made[0]['experiment_id']}")
+    client.ok("DELETE", "/api/workspaces/research")
+    assert [path.name for path in folder.iterdir()] == [made[2]["id"]]
