@@ -16,6 +16,7 @@ from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Plan
 from runyard.node import frameworks, gpus
 from runyard.node.meeting import Meeting
+from runyard.node.mpi.files import own_files
 from runyard.node.mpi.flavours import OPENMPI, Mpi
 from runyard.node.mpi.settings import IDENTITY, NAMED, settings
 
@@ -26,6 +27,7 @@ PROGRAM = [SHELL, "-c", 'eval "$RUNYARD_RANK"']
 """What mpirun starts as each rank. The rest is said on the node, where paths may be others than on node 0."""
 
 _RANK, _FOLDER, _WORK, _GPUS = "RUNYARD_RANK", "RUNYARD_NODE_FOLDER", "RUNYARD_WORK_FOLDER", "RUNYARD_GPUS"
+_TEMPORARY = "RUNYARD_TMPDIR"  # where the program keeps temporary files; MPI has a folder of its own
 _REFERENCE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _EXIT = re.compile(r"rank_(\d+)\.exit")
 
@@ -52,6 +54,8 @@ def node_environment(
         _FOLDER: str(folder),
         _WORK: variables.get("PWD") or str(folder / "work"),
         _RANK: _text(plan, mpi, argv),
+        _TEMPORARY: variables.get("TMPDIR", ""),
+        "TMPDIR": own_files(folder),
         PREFIX: mpi.prefix,
         "PATH": path,
         "HOME": variables.get("HOME") or os.path.expanduser("~"),
@@ -111,7 +115,8 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
         f"runyard_rank=${rank} runyard_local=${local}",
         f"runyard_streams=${_FOLDER}/streams runyard_gpus=${_GPUS}",
         f'cd "${_WORK}" || exit 1',
-        f"unset {_RANK} {_FOLDER} {_WORK} {_GPUS} {PREFIX}",
+        f'TMPDIR=${_TEMPORARY}; [ -n "$TMPDIR" ] || unset TMPDIR',
+        f"unset {_RANK} {_FOLDER} {_WORK} {_GPUS} {_TEMPORARY} {PREFIX}",
         f'[ -z "${IDENTITY}" ] || unset {IDENTITY} {" ".join(NAMED)}',
         f"export {' '.join(exported)}",
         'runyard_share() { shift "$runyard_local"; export CUDA_VISIBLE_DEVICES="$1"; }',
