@@ -11,9 +11,9 @@ from typing import Any
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk import file_transfer
 from runyard.sdk.documents import RunDocument
-from runyard.sdk.exceptions import ActivityFailedException, ExperimentExecutionException
+from runyard.sdk.exceptions import ExperimentExecutionException
 from runyard.sdk.run_core import RunCore
-from runyard.sdk.run_details import details, error_of, error_text
+from runyard.sdk.run_details import details, error_of, error_text, failed
 from runyard.sdk.run_events import LogReader, follow
 
 WAITING = (QUEUED, PROVISIONING)
@@ -104,7 +104,7 @@ class RunWatching(RunCore):
         document = self._ask()
         if document["status"] == "Failed":
             if raise_on_error:
-                raise ActivityFailedException(error_details=error_text(document))
+                raise failed(document)
             if show_output:
                 print(f"\nError:\n{error_text(document)}\n")
         return details(document)
