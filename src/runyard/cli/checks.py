@@ -16,6 +16,7 @@ from runyard.cli import api, engine_checks, words
 from runyard.cli.check import FAIL, OK, WARN, Check
 from runyard.contracts import home as homes
 from runyard.contracts import states
+from runyard.contracts.installation import installation
 from runyard.contracts.plan import run_of_folder
 from runyard.sdk import processes
 from runyard.sdk.client import ClientProblem, healthy
@@ -29,6 +30,7 @@ LOOKED_UP = 50
 
 def all_checks(home: Path) -> Iterator[Check]:
     yield python_version()
+    yield runyard_itself()
     yield from home_folder(home)
     yield from secrets(home)
     remote = "RUNYARD_SERVER" in os.environ
@@ -49,6 +51,11 @@ def all_checks(home: Path) -> Iterator[Check]:
 
 def python_version() -> Check:
     return Check("Python", OK, f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}")
+
+
+def runyard_itself() -> Check:
+    own = installation()
+    return Check("Runyard", OK, f"{__version__} {own.source()}; to upgrade it: {own.upgrade()}")
 
 
 def home_folder(home: Path) -> Iterator[Check]:
