@@ -21,7 +21,7 @@ def test_a_newer_client_is_told_to_restart_the_server(client: Client) -> None:
     assert "99.1" in answer.json["title"]
     assert __version__ in answer.json["title"]
     assert "runyard down" in answer.json["help"]
-    assert sys.prefix not in answer.content.decode(), "a stranger hears of no folder"
+    assert sys.prefix not in answer.body.decode(), "a stranger hears of no folder"
 
 
 def test_an_older_client_is_told_to_upgrade(client: Client) -> None:
@@ -29,7 +29,7 @@ def test_an_older_client_is_told_to_upgrade(client: Client) -> None:
     assert (answer.status, answer.code) == (426, "client_too_old")
     assert "0.0.1" in answer.json["title"]
     assert "runyard doctor" in answer.json["help"]
-    assert sys.prefix not in answer.content.decode(), "a stranger hears of no folder"
+    assert sys.prefix not in answer.body.decode(), "a stranger hears of no folder"
 
 
 def test_current_and_silent_clients_are_answered(client: Client) -> None:
