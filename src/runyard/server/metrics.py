@@ -22,9 +22,10 @@ def read(
     name: str | None = None,
     recursive: Annotated[bool, Query(description="with those of all descendants")] = False,
     buckets: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many points of a series")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many metrics of a run")] = None,
 ) -> Response:
     with yard.store.database.read() as connection:
         runs.get(connection, run_id)
         wanted = [run_id, *runs.descendants(connection, run_id)] if recursive else [run_id]
-        found = {each: series.read(connection, each, name, buckets) for each in wanted}
+        found = {each: series.read(connection, each, name, buckets, limit) for each in wanted}
     return answer({"metrics": {each: metrics for each, metrics in found.items() if metrics}})

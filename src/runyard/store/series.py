@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from runyard.store import chunks, exact, runs, tables
-from runyard.store.batches import FILE, TABLE, Batch, SeriesName
+from runyard.store.batches import FILE, TABLE, VALUES, Batch, SeriesName
 from runyard.store.buckets import buckets as downsampled
 from runyard.store.chunks import Chunk
 from runyard.store.slices import slices
@@ -63,16 +63,23 @@ def add(connection: Connection, run: int, batch: Batch) -> None:
     connection.execute(_COUNT, counts)
 
 
-def read(connection: Connection, run_id: str, name: str | None = None, buckets: int | None = None) -> list[Metric]:
-    """The metrics of a run in the order in which they first came, or those of one name.
+def read(
+    connection: Connection,
+    run_id: str,
+    name: str | None = None,
+    buckets: int | None = None,
+    limit: int | None = None,
+) -> list[Metric]:
+    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them.
 
-    With `buckets`, a numeric series of more points than that comes as so many buckets.
+    With `buckets`, a numeric series of more points than that comes as so many buckets, and any other metric with so
+    many of its last values or rows.
     """
     run = runs.serial_of(connection, run_id)
     query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
     if name is not None:
         query = query.where(tables.series.c.name == clean(name))
-    rows = connection.execute(query).all()
+    rows = connection.execute(query.limit(limit)).all()
     described = _descriptions(connection, run)
     found = []
     for row, pieces in _with_chunks(connection, run, rows):
@@ -82,12 +89,14 @@ def read(connection: Connection, run_id: str, name: str | None = None, buckets: 
 
 
 def _content(row: Row[Any], pieces: list[Chunk], buckets: int | None) -> Metric:
+    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
+    if buckets is not None and row.points > buckets and not (numeric and row.kind == VALUES):
+        return _last(_content(row, _newest(pieces, buckets), None), buckets)
     if row.kind == TABLE:
         return {"columns": _columns(pieces)}
     if row.kind == FILE:
         return {"type": row.type, "values": [value for chunk in pieces for value in chunks.values_of(chunk)]}
-    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
-    if buckets is not None and row.points > buckets and numeric:
+    if buckets is not None and row.points > buckets:
         return {"buckets": downsampled(pieces, row.points, buckets)}
     steps: list[int | None] | None = None
     if any(chunk.steps is not None for chunk in pieces):
@@ -97,6 +106,23 @@ def _content(row: Row[Any], pieces: list[Chunk], buckets: int | None) -> Metric:
         "steps": steps,
         "times": [time for chunk in pieces for time in chunks.times_of(chunk)],
     }
+
+
+def _newest(pieces: list[Chunk], count: int) -> list[Chunk]:
+    """The last chunks, as many as hold so many points."""
+    held = 0
+    for position in range(len(pieces) - 1, -1, -1):
+        held += pieces[position].count
+        if held >= count:
+            return pieces[position:]
+    return pieces
+
+
+def _last(content: Metric, count: int) -> Metric:
+    """The content of a metric with its last values or rows only."""
+    if "columns" in content:
+        return {"columns": {name: column[-count:] for name, column in content["columns"].items()}}
+    return {name: part[-count:] if isinstance(part, list) else part for name, part in content.items()}
 
 
 def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
@@ -118,8 +144,8 @@ def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
 def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> Iterator[tuple[Row[Any], list[Chunk]]]:
     """Each series with its chunks, one series in memory at a time."""
     query = select(tables.chunks).join(tables.series).where(tables.series.c.run == run)
-    if len(rows) == 1:
-        query = query.where(tables.chunks.c.series == rows[0].serial)
+    if rows:
+        query = query.where(tables.chunks.c.series.between(rows[0].serial, rows[-1].serial))
     query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
     by_serial = {row.serial: row for row in rows}
     for serial, found in groupby(connection.execute(query), key=lambda row: row.series):
