@@ -19,6 +19,9 @@ from runyard.sdk.run_events import LogReader, follow
 WAITING = (QUEUED, PROVISIONING)
 """States in which a run waits for nodes, and says why."""
 
+WIDGETS = "runyard.sdk.run_widget"
+"""Not imported here: whoever uses widgets has loaded it, and their last picture belongs to the wait."""
+
 _FOLLOWED = re.compile(r"user_logs/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt")
 BUILD_LOG = "system_logs/environment.log"
 _ROLE = re.compile(r"(?P<stem>.*)_(?P<role>rank|worker|ps|process)_(?P<number>\d+)\.txt")
@@ -101,6 +104,8 @@ class RunWatching(RunCore):
                 f"The wait for run {self._run_id} was interrupted. The run goes on: run.wait_for_completion() waits "
                 f"again, `runyard logs -f {self._run_id}` shows its log, run.cancel() stops it."
             ) from None
+        if WIDGETS in sys.modules:
+            sys.modules[WIDGETS].settle(self._run_id)
         document = self._ask()
         if document["status"] == "Failed":
             if raise_on_error:
