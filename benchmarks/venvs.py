@@ -66,7 +66,7 @@ def peers(requirements: tuple[str, ...], say: Say) -> Environment:
 
 
 def runyard(say: Say) -> Environment:
-    """An environment with this checkout installed and compiled, as `pip install runyard` leaves it."""
+    """An environment with this checkout installed and compiled, as pip leaves it."""
     environment = Environment(FOLDER / f"runyard-{_key(((CHECKOUT / 'pyproject.toml').read_text('utf-8'),))}")
     source = _source_key()
     if not _complete(environment, source):

@@ -110,7 +110,7 @@ def postgresql() -> Iterator[PostgreSQL]:
     binaries = _binaries()
     if binaries is None:
         pytest.skip("PostgreSQL is not installed: no initdb on PATH or in /usr/lib/postgresql")
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'runyard[postgres]'")
+    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install '.[postgres]'")
     folder = Path(tempfile.mkdtemp(prefix="runyard-pg-"))
     try:
         as_user = _as_user(folder)

@@ -131,3 +131,10 @@ def test_the_code_of_the_readme_is_the_code_of_the_demo() -> None:
     shown = blocks(ROOT / "README.md", "python")[0]
     demo = (ROOT / "examples" / "quickstart" / "submit.py").read_text("utf-8")
     assert shown in demo.replace("  # noqa: E402, I001", "")
+
+
+@pytest.mark.parametrize("place", ["*.md", "docs/**/*.md", "examples/**/*.py", "src/**/*.py"])
+def test_nobody_is_told_to_install_it_from_an_index_that_does_not_have_it(place: str) -> None:
+    asked = re.compile(r"pip install [^`\n]*?(?<![\w/~.-])runyard\b")
+    found = {str(path.relative_to(ROOT)): asked.findall(path.read_text("utf-8")) for path in ROOT.glob(place)}
+    assert not {path: texts for path, texts in found.items() if texts}

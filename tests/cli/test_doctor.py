@@ -25,6 +25,8 @@ def test_a_new_machine_is_well(fresh_shell: Shell) -> None:
     report = fresh_shell.json("doctor")
     assert verdicts(report)["home"] == "ok"
     assert verdicts(report)["server"] == "ok"
+    (own,) = (check["message"] for check in report if check["name"] == "Runyard")
+    assert "-m pip install --upgrade --editable" in own, "the tests run in a clone"
     assert not fresh_shell.home.exists(), "looking must not change anything"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from runyard import __version__
 from runyard.contracts import PROTOCOL
-from runyard.sdk.client import Client, ClientProblem, Locator, Unreachable, quote
+from runyard.sdk.client import Client, ClientProblem, Locator, Unreachable, problem, quote
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -247,3 +247,9 @@ def test_a_token_is_not_shown_by_accident() -> None:
 )
 def test_names_are_safe_in_an_address(name: str, path: str) -> None:
     assert quote(name) == path
+
+
+def test_a_client_that_is_too_old_knows_how_it_was_installed() -> None:
+    said = {"code": "client_too_old", "title": "Too old.", "help": "Upgrade it.", "status": 426, "detail": {}}
+    told = problem(426, json.dumps(said).encode(), "http://x")
+    assert "-m pip install --upgrade --editable" in told.help, "the tests run in a clone"

@@ -86,11 +86,35 @@ def test_an_aggregate_tells_all_of_them() -> None:
     assert "OSError: two" in error.message
 
 
+def test_a_failed_run_says_each_thing_once() -> None:
+    said = exceptions.ActivityFailedException(error_details="no disk")
+    assert (str(said), said.error_details, said.error) == ("The run has failed: no disk", "no disk", None)
+    frames = [{"file": "a.py", "line": n, "function": "f", "code": ""} for n in range(20)]
+    error = {
+        "code": "UserError",
+        "message": "a.py failed with exit code 1: KeyError: 'x'",
+        "exception": {"type": "KeyError", "message": "'x'", "frames": frames},
+        "exit": {"code": 1, "signal": None, "words": "exit code 1"},
+        "help": "Look for 'x'.",
+    }
+    told = exceptions.ActivityFailedException("{}", error=error, run_id="r_1")
+    assert str(told).splitlines() == [
+        "Run r_1 has failed: a.py failed with exit code 1: KeyError: 'x'",
+        "  a.py:18 in f",
+        "  a.py:19 in f",
+        "  Look for 'x'.",
+        "  `runyard logs r_1` shows its log.",
+    ]
+    assert told.error == error
+    silent = exceptions.ActivityFailedException("", error={}, run_id="r_1")
+    assert "nothing was said about the cause" in str(silent)
+
+
 def test_exceptions_travel_between_processes() -> None:
     for error in (
         UserErrorException(exception_message="x", target="y"),
         exceptions.RunEnvironmentException(),
-        exceptions.ActivityFailedException(error_details="{}"),
+        exceptions.ActivityFailedException(error_details="{}", error={"message": "m"}, run_id="r_1"),
         exceptions.WebserviceException("x", status_code=500),
     ):
         copy = pickle.loads(pickle.dumps(error))

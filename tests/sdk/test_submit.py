@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
@@ -101,14 +102,30 @@ def test_a_command(experiment: Experiment, project: Path) -> None:
     assert run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"] == f"hello {run.id}\n"
 
 
-def test_a_failed_run_raises_with_its_error(
+def test_a_failed_run_raises_with_its_error_in_a_few_lines(
     experiment: Experiment, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = experiment.submit(configured(project, "raise ValueError('boom')"))
-    with pytest.raises(ActivityFailedException, match="boom"):
+    script = "def read(rows):\n    return rows['loss']\n\nread({})\n"
+    run = experiment.submit(configured(project, script))
+    with pytest.raises(ActivityFailedException) as raised:
         run.wait_for_completion()
+    error = raised.value
+    assert str(error).splitlines() == [
+        f"Run {run.id} has failed: train.py failed with exit code 1: KeyError: 'loss'",
+        "  train.py:4 in <module>",
+        "      read({})",
+        "  train.py:2 in read",
+        "      return rows['loss']",
+        f"  `runyard logs {run.id}` shows its log.",
+    ]
+    assert error.message == str(error)
+    assert error.run_id == run.id
+    assert error.error == run.get_details()["error"]
+    assert json.loads(error.error_details)["exception"]["type"] == "KeyError"
     assert run.wait_for_completion(show_output=True, raise_on_error=False)["status"] == "Failed"
-    assert '"boom"' in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Error:\ntrain.py failed with exit code 1: KeyError: 'loss'\ntrain.py:4 in <module>\n" in shown
+    assert '"exception"' not in shown
 
 
 def test_a_cancelled_run_does_not_raise(experiment: Experiment, project: Path) -> None:

@@ -99,3 +99,9 @@ def test_metrics_of_one_name_of_a_family_and_in_buckets(client: Client) -> None:
     assert {(each["min"], each["max"]) for each in metric["buckets"]} == {(0.0, 9.0)}
     assert client.ok("GET", f"/api/runs/{run['id']}/metrics?name=none") == {"metrics": {}}
     assert client.get(f"/api/runs/{run['id']}/metrics?buckets=0").code == "bad_request"
+    first = client.ok("GET", f"/api/runs/{run['id']}/metrics?recursive=true&limit=1")["metrics"]
+    assert {name: [each["name"] for each in metrics] for name, metrics in first.items()} == {
+        run["id"]: ["loss"],
+        child["id"]: ["loss"],
+    }
+    assert client.get(f"/api/runs/{run['id']}/metrics?limit=0").code == "bad_request"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from runyard import __version__
@@ -20,13 +21,15 @@ def test_a_newer_client_is_told_to_restart_the_server(client: Client) -> None:
     assert "99.1" in answer.json["title"]
     assert __version__ in answer.json["title"]
     assert "runyard down" in answer.json["help"]
+    assert sys.prefix not in answer.body.decode(), "a stranger hears of no folder"
 
 
 def test_an_older_client_is_told_to_upgrade(client: Client) -> None:
     answer = client.get("/api/workspaces", X_Runyard_Protocol="0", X_Runyard_Version="0.0.1")
     assert (answer.status, answer.code) == (426, "client_too_old")
     assert "0.0.1" in answer.json["title"]
-    assert "pip install -U runyard" in answer.json["help"]
+    assert "runyard doctor" in answer.json["help"]
+    assert sys.prefix not in answer.body.decode(), "a stranger hears of no folder"
 
 
 def test_current_and_silent_clients_are_answered(client: Client) -> None:

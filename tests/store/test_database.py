@@ -199,3 +199,12 @@ def test_a_current_database_opens_without_loading_alembic(tmp_path: Path) -> Non
         "sys.exit('alembic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program, url], timeout=60).returncode == 0
+
+
+def test_a_missing_driver_is_named_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(Refused) as refused:
+        Database.open("postgresql://user@host/runyard")
+    assert refused.value.help is not None
+    assert f"{sys.executable} -m pip install" in refused.value.help
+    assert "[postgres]'" in refused.value.help

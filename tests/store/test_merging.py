@@ -55,6 +55,12 @@ def test_ranks_are_one_series_in_the_order_of_time_or_one_each(store: Store, add
     ]
 
 
+def test_a_limit_counts_metrics_and_not_ranks(store: Store, add: Add) -> None:
+    for rank in range(3):
+        add(rank, *(["v", name, rank, 10.0 + rank, None] for name in ("a", "b", "c")))
+    assert [(each["name"], each["values"]) for each in read(store, limit=2)] == [("a", [0, 1, 2]), ("b", [0, 1, 2])]
+
+
 def test_tables_and_files_of_ranks_are_merged_too(store: Store, add: Add) -> None:
     add(0, ["t", "rows", {"a": [1, 2]}, 10.0], ["a", "plot", "azureml.v2.image", "p0.png", 10.0])
     add(1, ["t", "rows", {"a": [3], "b": ["x"]}, 9.0], ["a", "plot", "azureml.v2.image", "p1.png", 11.0])

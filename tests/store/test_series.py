@@ -161,9 +161,24 @@ def test_a_long_series_comes_in_buckets(store: Store, add: Callable[..., None]) 
         (100.0, 199.0, 100, 199.0),
     ]
     assert sum(b["count"] for b in long["buckets"]) == 1000
-    assert text["values"] == ["a"] * 50
+    assert (text["values"], text["count"], len(text["times"])) == (["a"] * 10, 50, 10)
     assert short["values"] == [1.0]
     assert "buckets" not in read(store, name="long", buckets=1000)[0]
+
+
+def test_of_what_is_no_series_of_numbers_the_last_rows_come(store: Store, add: Callable[..., None]) -> None:
+    for number in range(30):
+        add(["t", "table", {"x": [number, -number]}, 1.0], ["a", "image", "azureml.v2.image", f"{number}.png", 1.0])
+    table, image = read(store, buckets=3)
+    assert (table["columns"], table["count"]) == ({"x": [-28, 29, -29]}, 60)
+    assert (image["values"], image["type"]) == (["27.png", "28.png", "29.png"], "azureml.v2.image")
+
+
+def test_the_first_so_many_metrics(store: Store, add: Callable[..., None]) -> None:
+    add(*(["v", f"m{number}", number, 1.0, None] for number in range(10)))
+    found = read(store, limit=3)
+    assert [(metric["name"], metric["values"]) for metric in found] == [("m0", [0]), ("m1", [1]), ("m2", [2])]
+    assert read(store, name="m7", limit=3)[0]["values"] == [7]
 
 
 def test_a_run_that_is_not_there_is_told(store: Store) -> None:

@@ -15,6 +15,7 @@ from runyard import __version__
 from runyard.cli import api, engine_checks, run_folders, store_checks, words
 from runyard.cli.check import FAIL, OK, WARN, Check
 from runyard.contracts import home as homes
+from runyard.contracts.installation import installation
 from runyard.sdk import processes
 from runyard.sdk.client import ClientProblem, healthy
 
@@ -26,6 +27,7 @@ LEFTOVER_SECONDS = 3600
 
 def all_checks(home: Path, deep: bool = False) -> Iterator[Check]:
     yield python_version()
+    yield runyard_itself()
     yield from home_folder(home)
     yield from secrets(home)
     remote = "RUNYARD_SERVER" in os.environ
@@ -50,6 +52,11 @@ def all_checks(home: Path, deep: bool = False) -> Iterator[Check]:
 
 def python_version() -> Check:
     return Check("Python", OK, f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}")
+
+
+def runyard_itself() -> Check:
+    own = installation()
+    return Check("Runyard", OK, f"{__version__} {own.source()}; to upgrade it: {own.upgrade()}")
 
 
 def home_folder(home: Path) -> Iterator[Check]:

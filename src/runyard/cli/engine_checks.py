@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from runyard.cli import words
 from runyard.cli.check import OK, WARN, Check
 from runyard.contracts.compute import RAY, SLURM
+from runyard.contracts.installation import installation
 from runyard.sdk.client import ClientProblem
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def ray(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
             "engine ray",
             WARN,
             f"not installed, but {_named(targets)} needs it",
-            "Install it beside the server (pip install 'runyard[ray]'), then `runyard down` and `runyard up`; or name "
-            "a Python that has it when you attach the cluster (`--ray-python`).",
+            f"Install it beside the server ({installation().with_extra('ray')}), then `runyard down` and "
+            "`runyard up`; or name a Python that has it when you attach the cluster (`--ray-python`).",
         )
 
 

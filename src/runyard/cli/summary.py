@@ -10,6 +10,7 @@ from runyard.cli import screen, words
 from runyard.contracts import journal, states
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
+from runyard.sdk.run_error import error_lines
 
 if TYPE_CHECKING:
     from runyard.cli.api import MetricDocument
@@ -160,26 +161,7 @@ def error(run: RunDocument) -> Iterator[str]:
         return
     yield ""
     yield screen.heading("Error")
-    yield from _indented(problem["message"])
-    exception = problem.get("exception")
-    if exception:
-        for frame in exception.get("frames", []):
-            yield f"  {frame['file']}:{frame['line']} in {frame['function']}"
-            if frame.get("code"):
-                yield f"      {frame['code']}"
-        described = f"{exception['type']}: {exception['message']}" if exception["message"] else exception["type"]
-        if described not in problem["message"]:
-            yield from _indented(described)
-    exit_words = (problem.get("exit") or {}).get("words")
-    if exit_words and exit_words not in problem["message"]:
-        yield f"  {exit_words}"
-    if problem.get("help"):
-        yield from _indented(problem["help"])
-
-
-def _indented(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        yield f"  {line}"
+    yield from (f"  {line}" for line in error_lines(problem))
 
 
 def metrics(found: Sequence[MetricDocument]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from runyard.contracts.plan import Plan
 from runyard.node import environment, exits, launch, processes, variables
 from runyard.node.lock import take_lock
 from runyard.node.log import say
+from runyard.node.mlflow_warning import MlflowWatch
 from runyard.node.prepare import prepare
 from runyard.node.problem import RunProblem, Stopped
 from runyard.node.ranks import Child, Ranks
@@ -97,6 +98,7 @@ class Runner:
         if built is not None and built.image:
             argv, known = launch.contained(argv, self._plan, self._folder, known, built.image), dict(os.environ)
         self._check_stop()
+        self._mlflow = MlflowWatch(self._plan.launch, work)
         child = self._ranks.start(argv, work, known, self._folder / "streams" / "std_log.txt")
         self._state = replace(self._state, phase=RUNNING, processes=self._ranks.launched())
         self._state.save(self._folder)
@@ -129,7 +131,7 @@ class Runner:
         from runyard.node.shipping import deliver
 
         shipping = self._ship()
-        shipping.tell(facts.started())
+        shipping.tell(self._mlflow.started(facts.started()))
         self._wait_for_end(child, shipping)
         if self._unwanted(shipping):
             say("the run's folder is gone, or nobody waits for the run any more")
@@ -137,7 +139,7 @@ class Runner:
             return 0
         assert child.exit is not None
         starved = exits.memory_kills() > self._memory_kills
-        end = outcome.of_exit(self._plan, self._folder, child.exit, self._state.stop, starved)
+        end = self._mlflow.ended(outcome.of_exit(self._plan, self._folder, child.exit, self._state.stop, starved))
         self._state = replace(self._state, phase=ENDED, ended=end)
         self._state.save(self._folder)
         say(f"process {child.pid} ended: {exits.words(child.exit, starved)}")

@@ -40,4 +40,12 @@ def problem(status: int, content: bytes, url: str) -> ClientProblem:
             status,
         )
     detail = said.get("detail")
-    return ClientProblem(code, title, str(said.get("help") or ""), status, detail if isinstance(detail, dict) else {})
+    help = _upgrade_of_this_one() if code == "client_too_old" else str(said.get("help") or "")
+    return ClientProblem(code, title, help, status, detail if isinstance(detail, dict) else {})
+
+
+def _upgrade_of_this_one() -> str:
+    """The server does not know how this client was installed."""
+    from runyard.contracts.installation import installation
+
+    return f"Upgrade Runyard where this client runs: `{installation().upgrade()}`."

@@ -16,7 +16,7 @@ from runyard.sdk.environment import Environment
 from runyard.sdk.environment_sections import DockerImageDetails
 from runyard.sdk.exceptions import ActivityFailedException, ExperimentExecutionException, UserErrorException
 from runyard.sdk.notices import notice
-from runyard.sdk.run_details import error_text, file_url
+from runyard.sdk.run_details import error_text, failed, file_url
 from runyard.sdk.run_events import LogReader, follow
 from runyard.sdk.run_watching import BUILD_LOG
 
@@ -81,7 +81,10 @@ def build_local(
     details = build(workspace, environment)
     details.wait_for_completion(show_output=True)
     if details.status != "Succeeded":
-        raise ActivityFailedException(error_details=details.error_text())
+        document = details.run._ask()
+        if document["status"] == states.CANCELED:
+            raise ActivityFailedException(error_details=details.error_text(), run_id=document["id"])
+        raise failed(document)
     return details
 
 
@@ -149,7 +152,7 @@ class ImageBuildDetails:
         return "".join(self._reader().new_text())
 
     def error_text(self) -> str:
-        """Why the build failed, as JSON."""
+        """Why the build failed."""
         document = self._run._ask()
         return "The build was cancelled." if document["status"] == states.CANCELED else error_text(document)
 

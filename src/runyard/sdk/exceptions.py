@@ -31,7 +31,9 @@ AzureMLException
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+from runyard.sdk.run_error import FEW_FRAMES, error_lines
 
 if TYPE_CHECKING:
     import logging
@@ -117,12 +119,41 @@ class AuthenticationException(UserErrorException):
 
 
 class ActivityFailedException(AzureMLException):
-    """Raised by `wait_for_completion`; the message holds the run's error as JSON."""
+    """Raised by `wait_for_completion`. It prints as a few lines: what went wrong, where, what to do.
+
+    `error` is the whole error of the run, as in `get_details()["error"]`; `error_details` is its JSON, as SDK v1 has
+    it; `run_id` is the run.
+    """
 
     _code = "ActivityFailed"
 
-    def __init__(self, error_details: str, **kwargs: Any) -> None:
-        super().__init__(f"The run has failed:\n{error_details}", **kwargs)
+    def __init__(
+        self,
+        error_details: str,
+        *,
+        error: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.error_details = error_details
+        self.error = dict(error) if error is not None else None
+        self.run_id = run_id
+        super().__init__(self._words(), **kwargs)
+
+    def _words(self) -> str:
+        if self.error is None:
+            said = self.error_details.splitlines() or [""]
+        else:
+            said = list(error_lines(self.error, FEW_FRAMES)) or ["nothing was said about the cause"]
+        name = f"Run {self.run_id}" if self.run_id else "The run"
+        lines = [f"{name} has failed: {said[0]}", *(f"  {line}" for line in said[1:])]
+        if self.run_id:
+            lines.append(f"  `runyard logs {self.run_id}` shows its log.")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        # Not the form of the others, which holds the message twice: this one is read by people, in a notebook.
+        return self._message
 
 
 class AzureMLAggregatedException(AzureMLException):

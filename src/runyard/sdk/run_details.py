@@ -7,6 +7,8 @@ from typing import Any
 
 from runyard.sdk.client import quote
 from runyard.sdk.documents import RunDocument
+from runyard.sdk.exceptions import ActivityFailedException
+from runyard.sdk.run_error import error_lines
 
 NO_ERROR = "The run failed, and nothing was said about the cause."
 
@@ -42,9 +44,15 @@ def error_of(document: RunDocument) -> dict[str, Any] | None:
 
 
 def error_text(document: RunDocument) -> str:
-    """The error as the JSON that an ActivityFailedException carries."""
+    """The error in words."""
+    return "\n".join(error_lines(document["error"])) if document["error"] else NO_ERROR
+
+
+def failed(document: RunDocument) -> ActivityFailedException:
+    """The exception for a run that has failed."""
     error = document["error"]
-    return json.dumps(error, indent=4, ensure_ascii=False) if error else NO_ERROR
+    told = json.dumps(error, indent=4, ensure_ascii=False) if error else NO_ERROR
+    return ActivityFailedException(told, error=error_of(document), run_id=document["id"])
 
 
 def file_url(document: RunDocument, name: str) -> str:

@@ -12,13 +12,16 @@ from runyard.contracts import names
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk import file_transfer
 from runyard.sdk.documents import RunDocument
-from runyard.sdk.exceptions import ActivityFailedException, ExperimentExecutionException
+from runyard.sdk.exceptions import ExperimentExecutionException
 from runyard.sdk.run_core import RunCore
-from runyard.sdk.run_details import details, error_of, error_text
+from runyard.sdk.run_details import details, error_of, error_text, failed
 from runyard.sdk.run_events import LogReader, follow
 
 WAITING = (QUEUED, PROVISIONING)
 """States in which a run waits for nodes, and says why."""
+
+WIDGETS = "runyard.sdk.run_widget"
+"""Not imported here: whoever uses widgets has loaded it, and their last picture belongs to the wait."""
 
 _FOLLOWED = re.compile(r"user_logs/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt")
 BUILD_LOG = "system_logs/environment.log"
@@ -103,10 +106,12 @@ class RunWatching(RunCore):
                 f"The wait for run {self._run_id} was interrupted. The run goes on: run.wait_for_completion() waits "
                 f"again, `runyard logs -f {self._run_id}` shows its log, run.cancel() stops it."
             ) from None
+        if WIDGETS in sys.modules:
+            sys.modules[WIDGETS].settle(self._run_id)
         document = self._ask()
         if document["status"] == "Failed":
             if raise_on_error:
-                raise ActivityFailedException(error_details=error_text(document))
+                raise failed(document)
             if show_output:
                 print(f"\nError:\n{error_text(document)}\n")
         return details(document)

@@ -22,10 +22,11 @@ def read(
     name: str | None = None,
     recursive: Annotated[bool, Query(description="with those of all descendants")] = False,
     buckets: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many points of a series")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many metrics of a run")] = None,
     by_rank: Annotated[bool, Query(description="a series for each rank that logged it")] = False,
 ) -> Response:
     with yard.store.database.read() as connection:
         runs.get(connection, run_id)
         wanted = [run_id, *runs.descendants(connection, run_id)] if recursive else [run_id]
-        found = {each: series.read(connection, each, name, buckets, by_rank) for each in wanted}
+        found = {each: series.read(connection, each, name, buckets, limit, by_rank) for each in wanted}
     return answer({"metrics": {each: metrics for each, metrics in found.items() if metrics}})

@@ -56,9 +56,11 @@ def _refusal(headers: Headers) -> Response | None:
     )
     detail = {"client": version, "server": __version__, "protocol": PROTOCOL, "oldest_protocol": OLDEST_PROTOCOL}
     if protocol < OLDEST_PROTOCOL:
-        return document("client_too_old", title, "Where the client runs: `pip install -U runyard`.", detail)
+        help = "Upgrade Runyard where the client runs; `runyard doctor` there says how."
+        return document("client_too_old", title, help, detail)
+    # The command would tell a stranger about this machine's folders.
     help = (
-        "Where the server runs: `pip install -U runyard`, then restart it (`runyard down`, `runyard up`). If that "
-        "machine has the new version already, a restart is enough."
+        "Upgrade Runyard where the server runs (`runyard doctor` there says how), then restart it (`runyard down`, "
+        "`runyard up`). If that machine has the new version already, a restart is enough."
     )
     return document("client_too_new", title, help, detail)

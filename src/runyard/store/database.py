@@ -235,10 +235,12 @@ def _engine(url: URL) -> Engine:
         try:
             return create_engine(url, pool_size=10, max_overflow=40, pool_pre_ping=True)
         except ModuleNotFoundError as error:
+            from runyard.contracts.installation import installation
+
             raise Refused(
                 "bad_request",
                 "The driver for PostgreSQL is not installed.",
-                "Install it with `pip install 'runyard[postgres]'`.",
+                f"Install it with `{installation().with_extra('postgres')}`.",
             ) from error
     path = Path(str(url.database)).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)

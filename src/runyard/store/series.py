@@ -7,10 +7,10 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
 from runyard.store import chunks, exact, runs, tables
-from runyard.store.batches import FILE, TABLE, Batch, SeriesName
+from runyard.store.batches import FILE, TABLE, VALUES, Batch, SeriesName
 from runyard.store.buckets import buckets as downsampled
 from runyard.store.chunks import Chunk
 from runyard.store.merging import merged
@@ -18,7 +18,7 @@ from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint
 
 FEW = 100
-"""So many series are asked for by name; of more, all of the run are looked at."""
+"""So many series are asked for one by one; of more, all that lie between them are looked at."""
 
 Metric = dict[str, Any]
 """One metric in the form of docs/protocol.md (M)."""
@@ -75,17 +75,21 @@ def read(
     run_id: str,
     name: str | None = None,
     buckets: int | None = None,
+    limit: int | None = None,
     by_rank: bool = False,
 ) -> list[Metric]:
-    """The metrics of a run in the order in which they first came, or those of one name.
+    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them.
 
-    With `buckets`, a numeric series of more points than that comes as so many buckets. What several ranks have logged
-    under one name is one metric, in the order of time; with `by_rank`, one for each of them.
+    With `buckets`, a numeric series of more points than that comes as so many buckets, and any other metric with so
+    many of its last values or rows. What several ranks have logged under one name is one metric, in the order of time;
+    with `by_rank`, one for each of them.
     """
     run = runs.serial_of(connection, run_id)
     query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
     if name is not None:
         query = query.where(tables.series.c.name == clean(name))
+    if limit is not None:
+        query = _only_first(query, run, limit)
     rows = connection.execute(query).all()
     described = _descriptions(connection, run)
     together = _together(rows, by_rank)
@@ -106,6 +110,15 @@ def read(
     return [found[serial] for serial in sorted(found)]
 
 
+def _only_first(query: Select[Any], run: int, limit: int) -> Select[Any]:
+    """The series of the metrics that came first, of whichever rank."""
+    columns = tables.series.c
+    of = (columns.kind, columns.type, columns.name)
+    first = select(*of).where(columns.run == run).group_by(*of).order_by(func.min(columns.serial)).limit(limit)
+    wanted = first.subquery("wanted")
+    return query.join(wanted, and_(*(column == wanted.c[column.name] for column in of)))
+
+
 def _together(rows: Sequence[Row[Any]], by_rank: bool) -> dict[tuple[Any, ...], list[Row[Any]]]:
     """The series that are shown as one metric, each list in the order in which they first came."""
     found: dict[tuple[Any, ...], list[Row[Any]]] = {}
@@ -119,12 +132,14 @@ def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
 
 
 def _content(row: Row[Any], pieces: list[Chunk], points: int, buckets: int | None) -> Metric:
+    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
+    if buckets is not None and points > buckets and not (numeric and row.kind == VALUES):
+        return _last(_content(row, _newest(pieces, buckets), points, None), buckets)
     if row.kind == TABLE:
         return {"columns": _columns(pieces)}
     if row.kind == FILE:
         return {"type": row.type, "values": [value for chunk in pieces for value in chunks.values_of(chunk)]}
-    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
-    if buckets is not None and points > buckets and numeric:
+    if buckets is not None and points > buckets:
         return {"buckets": downsampled(pieces, points, buckets)}
     steps: list[int | None] | None = None
     if any(chunk.steps is not None for chunk in pieces):
@@ -134,6 +149,23 @@ def _content(row: Row[Any], pieces: list[Chunk], points: int, buckets: int | Non
         "steps": steps,
         "times": [time for chunk in pieces for time in chunks.times_of(chunk)],
     }
+
+
+def _newest(pieces: list[Chunk], count: int) -> list[Chunk]:
+    """The last chunks, as many as hold so many points."""
+    held = 0
+    for position in range(len(pieces) - 1, -1, -1):
+        held += pieces[position].count
+        if held >= count:
+            return pieces[position:]
+    return pieces
+
+
+def _last(content: Metric, count: int) -> Metric:
+    """The content of a metric with its last values or rows only."""
+    if "columns" in content:
+        return {"columns": {name: column[-count:] for name, column in content["columns"].items()}}
+    return {name: part[-count:] if isinstance(part, list) else part for name, part in content.items()}
 
 
 def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
@@ -157,6 +189,8 @@ def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> 
     query = select(tables.chunks).join(tables.series).where(tables.series.c.run == run)
     if len(rows) <= FEW:
         query = query.where(tables.chunks.c.series.in_([row.serial for row in rows]))
+    else:
+        query = query.where(tables.chunks.c.series.between(rows[0].serial, rows[-1].serial))
     query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
     by_serial = {row.serial: row for row in rows}
     for serial, found in groupby(connection.execute(query), key=lambda row: row.series):

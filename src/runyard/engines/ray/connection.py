@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
+import sys
 import threading
 import time
 
@@ -92,8 +94,13 @@ class Connection:
 
 
 def _what_to_do(said: str) -> str:
-    if "has no Ray" in said:
-        return "Install it there (`pip install 'runyard[ray]'`), or set ray_python to an interpreter that has it."
+    python, missing, _ = said.partition(" has no Ray")
+    if missing:
+        from runyard.contracts.installation import installation
+
+        own = python == sys.executable
+        command = installation().with_extra("ray") if own else f"{shlex.quote(python)} -m pip install 'ray[default]'"
+        return f"Install it there (`{command}`), or set ray_python to an interpreter that has it."
     if "version" in said.lower():
         return "Set ray_python to an interpreter with the same versions of Python and Ray as the cluster has."
     if "token" in said.lower() or "authentic" in said.lower():

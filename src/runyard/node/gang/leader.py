@@ -25,6 +25,7 @@ from runyard.node.gang.roster import Roster
 from runyard.node.gang.spawned import Spawned, Spawns
 from runyard.node.log import say
 from runyard.node.meeting import Meeting
+from runyard.node.mlflow_warning import MlflowWatch
 from runyard.node.problem import RunProblem, Stopped
 from runyard.node.processes import HOPELESS_AFTER
 from runyard.node.ranks import Child
@@ -90,6 +91,7 @@ class Leader:
         self._crew.get_ready(self._address, self._check, self._tell_preparing)
         self._wait_for_nodes()
         place = self._meet()
+        self._mlflow = MlflowWatch(self._plan.launch, self._crew.work)
         if self._distribution.kind == MPI:
             self._start_mpirun(place)
             return
@@ -178,7 +180,7 @@ class Leader:
         # All at once, now: the folder with this code may be gone when the script ends, days later.
         from runyard.node import rescue  # noqa: F401
 
-        self._ship().tell(facts.started())
+        self._ship().tell(self._mlflow.started(facts.started()))
         stop = self._wait_for_end()
         if stop is not None:
             say(f"ending the run: it is {stop}")
@@ -186,7 +188,7 @@ class Leader:
         self._end_processes()
         self._wait_until_over()
         self._open.close()
-        end = self._judge(stop)
+        end = self._mlflow.ended(self._judge(stop))
         self._crew.save(phase=ENDED, ended=end)
         self._ship().tell({"fact": "finalizing"})
         return self._deliver(end)
