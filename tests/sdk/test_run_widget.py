@@ -213,7 +213,9 @@ def watched(run: Any, screen: Screen) -> run_widget.Watch:
 
 
 def test_a_server_that_was_stopped_is_not_started_by_looking(own_home: Path) -> None:
-    run = Experiment(Workspace.from_config(), "stopped").start_logging(outputs=None, snapshot_directory=None)
+    workspace = Workspace.from_config()
+    asked = {"workspace": workspace.name, "experiment": "stopped", "kind": "interactive", "definition": {}}
+    run = Run.get(workspace, workspace.service.post("/api/runs", asked)["id"])  # which no process of this test ships
     screen = Screen()
     watch = watched(run, screen)
     wait_for(screen, "Running")
@@ -221,7 +223,7 @@ def test_a_server_that_was_stopped_is_not_started_by_looking(own_home: Path) -> 
     wait_for(screen, "This is how it was seen last")
     assert not (own_home / "server.json").exists()
     ensure_server(own_home)
-    Run.get(run.experiment.workspace, run.id).complete()  # from outside: at once
+    run.complete()
     wait_for(screen, "Completed")
     watch._thread.join(60)
     assert not watch._thread.is_alive()
