@@ -18,6 +18,7 @@ from nbclient import NotebookClient
 from runyard.sdk import run_drawing, run_widget
 from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.experiment import Experiment
+from runyard.sdk.run import Run
 from runyard.sdk.run_look import METRICS, POINTS, look
 from runyard.sdk.run_widget import RunDetails
 from runyard.sdk.server_process import ensure_server, stop_server
@@ -212,7 +213,9 @@ def watched(run: Any, screen: Screen) -> run_widget.Watch:
 
 
 def test_a_server_that_was_stopped_is_not_started_by_looking(own_home: Path) -> None:
-    run = Experiment(Workspace.from_config(), "stopped").start_logging(outputs=None, snapshot_directory=None)
+    workspace = Workspace.from_config()
+    asked = {"workspace": workspace.name, "experiment": "stopped", "kind": "interactive", "definition": {}}
+    run = Run.get(workspace, workspace.service.post("/api/runs", asked)["id"])  # which no process of this test ships
     screen = Screen()
     watch = watched(run, screen)
     wait_for(screen, "Running")
@@ -228,17 +231,16 @@ def test_a_server_that_was_stopped_is_not_started_by_looking(own_home: Path) -> 
     assert min(pauses) >= run_widget.EVERY, "it draws at most once a second"
 
 
-def test_a_run_that_is_deleted_ends_its_widget(experiment: Experiment) -> None:
+def test_the_widget_of_a_run_that_was_deleted_says_so_and_ends(experiment: Experiment) -> None:
     run = experiment.start_logging(outputs=None, snapshot_directory=None)
+    run.complete()
+    run._service.delete(run._address())
     screen = Screen()
     watch = watched(run, screen)
-    wait_for(screen, "Running")
-    watch._run_id = "gone"
     wait_for(screen, "There is no run")
     watch._thread.join(60)
     assert not watch._thread.is_alive()
-    run_widget._watches.clear()
-    run.complete()
+    assert run.id not in run_widget._watches
 
 
 def test_it_wants_a_run() -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EVERY = 1.0
 SHARE = 10  # a look that takes long is followed by a pause that is so many times as long
 LONGEST_PAUSE = 30.0
+AWAY_PAUSE = 3.0  # a server that does not answer is not kept from working by being asked
 FIRST_LOOK = 3.0
 LAST_LOOK = 5.0
 PATIENCE = 1.0
@@ -138,7 +139,8 @@ class Watch:
             began = time.monotonic()
             self._wake.clear()
             handles = self._handles
-            bundle = self._bundle(self._look())
+            note = self._look()
+            bundle = self._bundle(note)
             if handles is not served or bundle["text/html"] != shown:
                 for handle in handles:
                     handle.update(bundle, raw=True)
@@ -150,7 +152,8 @@ class Watch:
                         _watches.pop(self._run_id, None)
                         return
             drawn = time.monotonic()
-            self._wake.wait(min(max(EVERY, SHARE * (drawn - began)), LONGEST_PAUSE))
+            pause = AWAY_PAUSE if note else min(max(EVERY, SHARE * (drawn - began)), LONGEST_PAUSE)
+            self._wake.wait(pause)
             time.sleep(max(0.0, drawn + EVERY - time.monotonic()))  # who wakes it does not hurry it
 
     def _look(self) -> str:
