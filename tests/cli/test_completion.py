@@ -37,13 +37,13 @@ def offered(shell: Shell, words: str, expected: list[str]) -> None:
 
 def test_names_of_experiments_metrics_files_and_states_are_completed(shell: Shell) -> None:
     """What is not offered, a shell completes as the name of a file that happens to lie there."""
-    run = shell.completed("from azureml.core import Run; Run.get_context().log('accuracy', 1)")
+    run = shell.completed("from azureml.core import Run; Run.get_context().log('accuracy', 1); print('done')")
     experiment, run_id = run["experiment"], run["id"]
     for command in ("ls", "submit x.py", "rm"):
         offered(shell, f"runyard {command} --experiment {experiment[:-2]}", [experiment])
     offered(shell, f"runyard metrics {run_id} acc", ["accuracy"])
     offered(shell, f"runyard get {run_id} user_logs/", ["user_logs/std_log.txt"])
     offered(shell, f"runyard logs {run_id} --file user", ["user_logs/std_log.txt"])
-    offered(shell, "runyard ls --status comp", ["Completed"])
+    offered(shell, "runyard ls --status Comp", ["Completed"])
     assert complete(shell, "runyard metrics nobody acc") == []
     assert complete(shell, "runyard logs --file user") == []

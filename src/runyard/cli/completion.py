@@ -45,7 +45,7 @@ def file_names(context: typer.Context, incomplete: str) -> list[str]:
 def statuses(incomplete: str) -> list[str]:
     from runyard.contracts import states
 
-    return sorted(status for status in states.ALL if status.lower().startswith(incomplete.lower()))
+    return sorted(status for status in states.ALL if status.startswith(incomplete))
 
 
 def _named_before(context: typer.Context) -> str:

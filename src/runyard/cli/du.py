@@ -31,6 +31,7 @@ WHAT = {
     "runs": "folders of runs that are under way",
     "telemetry": "journals of interactive runs",
     "sdk": "what is put in reach of a run's processes",
+    "server.log": "what the server has to say",
     "cache": "may be deleted at any time",
 }
 """What the folders and files of a home hold. Others are listed by their names."""
@@ -111,8 +112,12 @@ def _places(home: Path) -> Iterator[Place]:
     waits = space(aside, seen)
     if waits:
         yield Place(REMOVED, str(aside), waits, "what nothing uses any more: it is removed for good after some days")
+    small = [path for path in home.iterdir() if path.is_file() and path not in database and path.name not in WHAT]
+    yield Place(
+        "other files", str(home / "*"), sum(space(path, seen) for path in small), "the token, locks and the like"
+    )
     for path in sorted(home.iterdir()):
-        if path not in database:
+        if path not in (*database, *small):
             yield Place(path.name, str(path), space(path, seen, without=aside), WHAT.get(path.name, ""))
 
 
