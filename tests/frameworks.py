@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -45,6 +46,8 @@ FRAMEWORKS = {
     "mpich": Framework(("mpich", "mpi4py")),
     "ray": Framework(("ray[default]==2.60.0",)),
 }
+if platform.machine() == "x86_64":  # it is made for no other
+    FRAMEWORKS["intelmpi"] = Framework(("impi-rt", "mpi4py"))
 
 
 def environment(name: str, say: Say = lambda line: None) -> Path:

@@ -1,17 +1,22 @@
-"""Real MPI over several nodes of this machine. What the node runners' link does is done here by starting processes."""
+"""Real MPI over several nodes of this machine. What the node runners' link does is done here by starting processes.
+
+RUNYARD_TEST_MPI_STARTS=300 makes that many starts in a row of `test_jobs_that_start_side_by_side_all_start`.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frameworks import environment
+from tests.frameworks import FRAMEWORKS, environment
 
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Launch, Plan
@@ -22,7 +27,10 @@ from runyard.node.mpi.settings import settings
 from runyard.node.problem import RunProblem
 
 DEADLINE = 120.0
-OPENMPI4, EACH = "openmpi", ["openmpi", "openmpi5", "mpich"]
+OPENMPI4 = "openmpi"
+EACH = [name for name in (OPENMPI4, "openmpi5", "mpich", "intelmpi") if name in FRAMEWORKS]
+SIDE_BY_SIDE = 6
+STARTS = int(os.environ.get("RUNYARD_TEST_MPI_STARTS", SIDE_BY_SIDE))
 
 Until = Callable[[Callable[[], object], str], None]
 
@@ -97,7 +105,7 @@ class Gang:
             processes.COOKIE: self.cookie,
             **self.plan.launch.environment_variables,
         }
-        self.mpi = mpi.find(self.variables, root)
+        self.mpi = mpi.find(self.variables, root.parent)
         self.mpirun: subprocess.Popen[bytes] | None = None
 
     def agents(self) -> mpi.Agents:
@@ -149,7 +157,7 @@ def gang(tmp_path: Path) -> Iterator[Callable[..., Gang]]:
     made: list[Gang] = []
 
     def make(framework: str, nodes: int, each: int, script: str, **launch: Any) -> Gang:
-        made.append(Gang(tmp_path / "runs", framework, nodes, each, script, **launch))
+        made.append(Gang(tmp_path / f"run{len(made)}", framework, nodes, each, script, **launch))
         return made[-1]
 
     yield make
@@ -157,6 +165,8 @@ def gang(tmp_path: Path) -> Iterator[Callable[..., Gang]]:
         left = processes.end(each.living, 0, time.sleep)
         if each.mpirun is not None:
             each.mpirun.wait(DEADLINE)
+        for folder in each.folders:
+            mpi.remove_files(folder)
         assert not left
 
 
@@ -173,7 +183,7 @@ def test_ranks_of_two_nodes_work_together_without_ssh(gang: Callable[..., Gang],
         assert (seen["OMPI_COMM_WORLD_RANK"], seen["OMPI_COMM_WORLD_SIZE"]) == (str(rank), "4")
         assert (seen["OMPI_COMM_WORLD_LOCAL_RANK"], seen["OMPI_COMM_WORLD_LOCAL_SIZE"]) == (str(rank % 2), "2")
         assert (seen["AZ_BATCHAI_TASK_INDEX"], seen["AZUREML_CR_NODE_RANK"]) == (str(rank), str(node))
-        assert {name for name in seen if name.startswith(("RUNYARD_", "SLURM"))} == {processes.COOKIE}
+        assert {name for name in seen if name.startswith(("RUNYARD_", "SLURM", "TMPDIR"))} == {processes.COOKIE}
 
 
 @pytest.mark.parametrize("framework", EACH)
@@ -198,6 +208,55 @@ def test_a_gang_that_is_stopped_leaves_nothing(gang: Callable[..., Gang], framew
         assert started.wait(DEADLINE) != 0
         until(lambda: not run.living(), "the end of all processes")
     assert not (run.folders[0] / "mpi").exists()
+
+
+@pytest.mark.parametrize("framework", EACH)
+def test_jobs_that_start_side_by_side_all_start(gang: Callable[..., Gang], framework: str) -> None:
+    """Daemons of several jobs, and several daemons of each, are on one machine: none may hinder another."""
+    runs = [gang(framework, 2, 1, ADD) for _ in range(STARTS)]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+        codes = list(threads.map(Gang.run, runs))
+    failed = [(run.folders[0] / "mpirun.log").read_text() for run, code in zip(runs, codes) if code]
+    assert not failed, f"{len(failed)} of {STARTS} have failed; the first said: {failed[0]}"
+    for run in runs:
+        assert all("sum 1 of 2 beside 1" in run.log(rank, rank) for rank in (0, 1))
+
+
+@pytest.mark.parametrize("framework", ["openmpi", "openmpi5"])
+def test_nodes_on_one_machine_keep_mpis_files_apart(gang: Callable[..., Gang], framework: str, until: Until) -> None:
+    run = gang(framework, 2, 1, STAY)
+    with run.agents():
+        started = run.start()
+        until(lambda: all("here" in run.log(rank, rank) for rank in (0, 1)), "all ranks")
+        places = [Path(os.readlink(folder / "mpi_files")) for folder in run.folders]
+        assert all(any(place.iterdir()) for place in places)
+        assert places[0] != places[1]
+        started.terminate()
+        started.wait(DEADLINE)
+    for folder in run.folders:
+        mpi.remove_files(folder)
+    assert not any(place.exists() for place in places)
+
+
+def test_a_node_without_room_for_mpis_files_says_where_it_needs_some(
+    gang: Callable[..., Gang], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = gang(OPENMPI4, 1, 1, ADD)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(RunProblem) as raised, run.agents():
+        run.start()
+    assert raised.value.code == "MpiNotUsable"
+    assert str(tmp_path / "gone") in raised.value.help
+
+
+def test_an_environment_that_is_reached_by_a_link(gang: Callable[..., Gang], tmp_path: Path) -> None:
+    """As in a home folder that is one: the ranks hung."""
+    (tmp_path / "link").symlink_to(environment(OPENMPI4).parent.parent)
+    run = gang(OPENMPI4, 2, 1, ADD)
+    run.variables["PATH"] = os.pathsep.join((str(tmp_path / "link" / "bin"), os.environ["PATH"]))
+    run.mpi = mpi.find(run.variables)
+    assert run.run() == 0
+    assert run.exits() == {0: 0, 1: 0}
 
 
 def test_arguments_are_expanded_for_each_rank(gang: Callable[..., Gang]) -> None:
@@ -227,6 +286,7 @@ def test_ranks_under_mpirun_share_the_gpus_and_cores_of_their_node(gang: Callabl
 
 def test_the_users_own_variables_win_under_mpirun(gang: Callable[..., Gang]) -> None:
     own = {"CUDA_VISIBLE_DEVICES": "9", "OMP_NUM_THREADS": "5", "MASTER_PORT": "1", "OMPI_MCA_btl": "self,tcp"}
+    own["TMPDIR"] = "/tmp/theirs"
     run = gang(OPENMPI4, 1, 2, ADD, environment_variables=own)
     assert run.run() == 0
     for rank in (0, 1):
@@ -244,7 +304,7 @@ def test_interfaces_that_the_user_has_chosen_are_not_taken_back() -> None:
 
 
 def test_mpi_is_asked_for_its_version_once(tmp_path: Path) -> None:
-    folder = environment(OPENMPI4).parent
+    folder = environment(OPENMPI4).parent.resolve()
     variables = {"PATH": str(folder), "HOME": str(tmp_path)}
     found = mpi.find(variables, tmp_path)
     assert (found.flavour, found.major, found.program) == (flavours.OPENMPI, 4, str(folder / "mpirun"))

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from runyard.contracts.distribution import MPI
 from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Plan, node_folder
 from runyard.node import processes, state
@@ -75,6 +76,10 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
                 from runyard.environments.containers.runtime import remove_containers
 
                 remove_containers(plan.run_id, say, plan.node)
+            if plan.distribution.kind == MPI:
+                from runyard.node.mpi import remove_files
+
+                remove_files(folder)
         else:
             say("it was on another machine: its processes, if any are left, are not touched")
     else:

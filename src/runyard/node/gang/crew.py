@@ -181,6 +181,7 @@ class Crew:
         self._told_to_end = time.monotonic()
         after = self._sort(self._processes.end())
         self._remove_containers()
+        self._remove_files_of_mpi()
         return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
     def _ends_under_mpi(self) -> list[RankEnd]:
@@ -242,6 +243,12 @@ class Crew:
             error = failure.describe(self.plan.launch, exit, self.work, log, starved, who)
             error.update(rank=rank.rank, node=rank.node)
         return RankEnd(rank.rank, rank.node, exit.code, exit.signal, at, logged, error)
+
+    def _remove_files_of_mpi(self) -> None:
+        if self.mpi is not None:
+            from runyard.node.mpi import remove_files
+
+            remove_files(self.folder)
 
     def _remove_containers(self) -> None:
         if self.built is not None and self.built.image:

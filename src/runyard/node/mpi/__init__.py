@@ -9,8 +9,9 @@ send its output to its log and write down how it ended.
 from __future__ import annotations
 
 from runyard.node.mpi.agents import Agents, Spawned
+from runyard.node.mpi.files import remove_files
 from runyard.node.mpi.flavours import Mpi, find
 from runyard.node.mpi.mpirun import command
 from runyard.node.mpi.ranks import exits, node_environment
 
-__all__ = ["Agents", "Mpi", "Spawned", "command", "exits", "find", "node_environment"]
+__all__ = ["Agents", "Mpi", "Spawned", "command", "exits", "find", "node_environment", "remove_files"]

@@ -102,7 +102,8 @@ def _candidates(variables: Mapping[str, str]) -> Iterator[str]:
     folders = variables.get("PATH", os.defpath).split(os.pathsep)
     for pattern in _ELSEWHERE:
         folders += sorted(glob.glob(pattern), reverse=True)
-    for folder in dict.fromkeys(folder for folder in folders if os.path.isabs(folder)):
+    # By their real path: Open MPI 4 looks it up, and ranks that are told of another path to the same place hang.
+    for folder in dict.fromkeys(os.path.realpath(folder) for folder in folders if os.path.isabs(folder)):
         for name in _NAMES:
             program = os.path.join(folder, name)
             if os.path.isfile(program) and os.access(program, os.X_OK):

@@ -15,6 +15,7 @@ from typing import Mapping, Sequence
 from runyard.contracts.plan import Plan
 from runyard.node import frameworks, gpus
 from runyard.node.meeting import Meeting
+from runyard.node.mpi.files import own_files
 from runyard.node.mpi.flavours import OPENMPI, Mpi
 from runyard.node.mpi.settings import IDENTITY, NAMED, settings
 
@@ -25,6 +26,7 @@ PROGRAM = [SHELL, "-c", 'eval "$RUNYARD_RANK"']
 """What mpirun starts as each rank. The rest is said on the node, where paths may be others than on node 0."""
 
 _RANK, _FOLDER, _WORK, _GPUS = "RUNYARD_RANK", "RUNYARD_NODE_FOLDER", "RUNYARD_WORK_FOLDER", "RUNYARD_GPUS"
+_TEMPORARY = "RUNYARD_TMPDIR"  # where the program keeps temporary files; MPI has a folder of its own
 _REFERENCE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _EXIT = re.compile(r"rank_(\d+)\.exit")
 
@@ -51,6 +53,8 @@ def node_environment(
         _FOLDER: str(folder),
         _WORK: variables.get("PWD") or str(folder / "work"),
         _RANK: _text(plan, mpi, argv),
+        _TEMPORARY: variables.get("TMPDIR", ""),
+        "TMPDIR": own_files(folder),
         PREFIX: mpi.prefix,
         "PATH": path,
         "HOME": variables.get("HOME") or os.path.expanduser("~"),
@@ -109,7 +113,8 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
         f"runyard_rank=${rank} runyard_local=${local}",
         f"runyard_streams=${_FOLDER}/streams runyard_gpus=${_GPUS}",
         f'cd "${_WORK}" || exit 1',
-        f"unset {_RANK} {_FOLDER} {_WORK} {_GPUS} {PREFIX}",
+        f'TMPDIR=${_TEMPORARY}; [ -n "$TMPDIR" ] || unset TMPDIR',
+        f"unset {_RANK} {_FOLDER} {_WORK} {_GPUS} {_TEMPORARY} {PREFIX}",
         f'[ -z "${IDENTITY}" ] || unset {IDENTITY} {" ".join(NAMED)}',
         f"export {' '.join(exported)}",
         'runyard_share() { shift "$runyard_local"; export CUDA_VISIBLE_DEVICES="$1"; }',
