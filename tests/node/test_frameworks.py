@@ -42,7 +42,7 @@ def test_one_process_for_each_node_knows_its_node_and_has_no_rank(kind: str) -> 
     assert (first["AZUREML_CR_NODE_RANK"], second["AZUREML_CR_NODE_RANK"]) == ("0", "1")
     assert (first["AZ_BATCHAI_TASK_INDEX"], second["AZ_BATCHAI_TASK_INDEX"]) == ("0", "1")
     assert (second["WORLD_SIZE"], second["AZUREML_NODE_COUNT"]) == ("2", "2")
-    assert second["AZ_BATCH_MASTER_NODE"] == "n0:29000"
+    assert second["AZ_BATCH_MASTER_NODE"] == "10.0.0.1:29000"
     assert not {"RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TF_CONFIG", "OMP_NUM_THREADS"} & set(second)
 
 
@@ -73,7 +73,7 @@ def test_one_node_shares_its_folder_with_itself() -> None:
     plan = make_plan(Distribution(PYTORCH, 1, 2, "gloo"))
     for each in told(plan, variables={**NONE, "AZ_BATCHAI_JOB_TEMP": "/run/temp"}):
         assert each["AZ_BATCHAI_PYTORCH_INIT_METHOD"] == "file:///run/temp/init_method_1"
-        assert each["AZ_BATCHAI_MPI_MASTER_NODE"] == "n0:29000"
+        assert each["AZ_BATCHAI_MPI_MASTER_NODE"] == "localhost"
         assert "AZ_BATCH_MASTER_NODE" not in each
 
 
@@ -129,9 +129,24 @@ def test_under_mpirun_a_node_is_told_what_its_ranks_have_in_common() -> None:
     plan = make_plan(Distribution(MPI, 2, 4))
     meeting = Meeting(["10.0.0.1", "10.0.0.2"], ["n0", "n1"], 29000)
     seen = node_variables(plan, 1, meeting, NONE)
-    assert (seen["NODE_RANK"], seen["WORLD_SIZE"], seen["AZ_BATCH_MASTER_NODE"]) == ("1", "4", "n0:29000")
+    assert (seen["NODE_RANK"], seen["WORLD_SIZE"], seen["AZ_BATCH_MASTER_NODE"]) == ("1", "4", "10.0.0.1:29000")
     assert seen["NCCL_SOCKET_IFNAME"] == "^docker0,lo"
     assert "RANK" not in seen
+    assert "NCCL_SOCKET_IFNAME" not in node_variables(plan, 1, meeting, {**NONE, "NCCL_SOCKET_IFNAME": "ib0"})
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_under_mpirun_on_one_machine_nccl_is_told_an_interface_that_every_machine_has(nodes: int) -> None:
+    meeting = Meeting(["127.0.0.1"] * nodes, ["n0"] * nodes, 29000)
+    seen = node_variables(make_plan(Distribution(MPI, nodes, 2)), 0, meeting, NONE)
+    assert seen["NCCL_SOCKET_IFNAME"] == interfaces.loopback()
+    assert "GLOO_SOCKET_IFNAME" not in seen
+
+
+def test_node_0_can_be_taken_apart_at_the_colon_where_addresses_have_some() -> None:
+    meeting = Meeting(["fd00::1", "fd00::2"], ["n0", "n1"], 29000)
+    seen = node_variables(make_plan(Distribution(MPI, 2, 4)), 1, meeting, NONE)
+    assert seen["AZ_BATCH_MASTER_NODE"] == "n0:29000"
 
 
 def test_gloo_is_told_the_interface_that_others_reach() -> None:

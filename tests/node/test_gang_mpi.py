@@ -11,6 +11,7 @@ import pytest
 from tests.frameworks import environment
 
 from runyard.contracts.distribution import MPI, Distribution
+from runyard.node import interfaces
 
 if TYPE_CHECKING:
     from tests.node.conftest import Gang
@@ -22,6 +23,23 @@ import sys
 from mpi4py import MPI
 world = MPI.COMM_WORLD
 print(world.rank, 'of', world.size, 'sum', world.allreduce(world.rank), sys.argv[1], flush=True)
+"""
+MEET = """
+import os, socket
+from mpi4py import MPI
+world, own = MPI.COMM_WORLD, os.environ
+if own["OMPI_COMM_WORLD_LOCAL_SIZE"] == own["OMPI_COMM_WORLD_SIZE"]:
+    host = own["AZ_BATCHAI_MPI_MASTER_NODE"]
+else:
+    host = own["AZ_BATCH_MASTER_NODE"].split(":")[0]
+address = socket.gethostbyname(host)
+listening = socket.create_server((address, 0)) if world.rank == 0 else None
+port = world.bcast(listening and listening.getsockname()[1])
+if listening:
+    met = sorted(int(listening.accept()[0].recv(9)) for _ in range(1, world.size))
+    print("met", met, own["NCCL_SOCKET_IFNAME"], flush=True)
+else:
+    socket.create_connection((host, port)).sendall(own["OMPI_COMM_WORLD_RANK"].encode())
 """
 FAIL = """
 import os
@@ -48,6 +66,15 @@ def test_ranks_find_each_other(gang: Prepare, python: Path, nodes: int) -> None:
     said = made.finish()
     assert said["status"] == "Completed", said["error"]
     assert [made.std_log(rank) for rank in range(4)] == [f"{rank} of 4 sum 6 {rank}\n" for rank in range(4)]
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_ranks_meet_where_deepspeed_lets_them_meet_in_a_job_of_azureml(gang: Prepare, python: Path, nodes: int) -> None:
+    """`MEET` finds rank 0 by the rules of deepspeed.comm.patch_aml_env_for_torch_nccl_backend."""
+    made = gang({"train.py": MEET}, Distribution(MPI, nodes, 2), **launch(python))
+    said = made.finish()
+    assert said["status"] == "Completed", said["error"]
+    assert made.std_log(0) == f"met [1] {interfaces.loopback()}\n"
 
 
 def test_the_rank_that_failed_is_named(gang: Prepare, python: Path) -> None:

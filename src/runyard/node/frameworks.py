@@ -40,11 +40,10 @@ def node_variables(plan: Plan, node: int, meeting: Meeting, variables: Mapping[s
 
 def _of_node(plan: Plan, node: int, meeting: Meeting, variables: Mapping[str, str]) -> dict[str, str]:
     distribution = plan.distribution
-    first = f"{meeting.names[0]}:{meeting.port}"
     told = {
         "AZUREML_CR_NODE_RANK": str(node),
         "AZUREML_NODE_COUNT": str(distribution.nodes),
-        "AZ_BATCH_MASTER_NODE" if distribution.nodes > 1 else "AZ_BATCHAI_MPI_MASTER_NODE": first,
+        **_master(distribution, meeting),
     }
     if distribution.kind == TENSORFLOW:
         return told
@@ -53,9 +52,19 @@ def _of_node(plan: Plan, node: int, meeting: Meeting, variables: Mapping[str, st
     told["NODE_RANK"] = str(node)
     told["WORLD_SIZE"] = str(distribution.processes or distribution.nodes)
     told["AZ_BATCHAI_PYTORCH_INIT_METHOD"] = _init_method(plan, meeting, variables)
-    if distribution.nodes > 1 and not meeting.on_loopback:
-        told.update(_interface(distribution, meeting.addresses[node]))
+    told.update(
+        {name: value for name, value in _interfaces(distribution, meeting, node).items() if name not in variables}
+    )
     return told
+
+
+def _master(distribution: Distribution, meeting: Meeting) -> dict[str, str]:
+    """Node 0, as code that was written for SDK v1 takes it apart: at the colon where there are several nodes, not at
+    all where there is one, whose name is what tells such code that it is the only one."""
+    if distribution.nodes == 1:
+        return {"AZ_BATCHAI_MPI_MASTER_NODE": "localhost"}
+    address = meeting.addresses[0]
+    return {"AZ_BATCH_MASTER_NODE": f"{meeting.names[0] if ':' in address else address}:{meeting.port}"}
 
 
 def _of_rank(distribution: Distribution, rank: Rank) -> dict[str, str]:
@@ -78,10 +87,13 @@ def _init_method(plan: Plan, meeting: Meeting, variables: Mapping[str, str]) -> 
     return f"tcp://{_endpoint(meeting.addresses[0], meeting.ports.get('0', meeting.port))}"
 
 
-def _interface(distribution: Distribution, address: str) -> dict[str, str]:
-    """Gloo takes the address that the machine's name stands for, which on many is one that no other can reach."""
-    told = {"NCCL_SOCKET_IFNAME": "^docker0,lo"} if distribution.kind == MPI else {}
-    found = interfaces.of_address(address)
+def _interfaces(distribution: Distribution, meeting: Meeting, node: int) -> dict[str, str]:
+    """Gloo takes the address that the machine's name stands for, which on many is one that no other can reach. NCCL's
+    is set for every MPI job, as by SDK v1: code reads it before it sets its own. What a site has set is right."""
+    told = {}
+    if distribution.kind == MPI:
+        told["NCCL_SOCKET_IFNAME"] = interfaces.loopback() if meeting.on_loopback else "^docker0,lo"
+    found = None if distribution.nodes == 1 or meeting.on_loopback else interfaces.of_address(meeting.addresses[node])
     if found is not None:
         told["GLOO_SOCKET_IFNAME"] = found
     return told
