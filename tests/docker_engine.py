@@ -200,7 +200,7 @@ def _end_containers(engine: DockerEngine) -> None:
 
     with contextlib.suppress(docker.errors.DockerException):
         client = docker.DockerClient(base_url=engine.address)
-        for container in client.containers.list(all=True):
+        for container in client.containers.list(all=True, ignore_removed=True):
             with contextlib.suppress(docker.errors.APIError):
                 container.remove(force=True, v=True)
         client.close()

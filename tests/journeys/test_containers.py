@@ -111,7 +111,7 @@ def test_how_a_program_in_a_container_ended_is_told(yard: Yard, engine: docker.D
 
 def test_a_cancelled_run_takes_its_container_along(yard: Yard, engine: docker.DockerClient) -> None:
     run = in_container(yard, image_as_it_is(), "import time\nprint('ready')\ntime.sleep(600)")
-    yard.wait(lambda: engine.containers.list(), "the container to start")
+    yard.wait(lambda: engine.containers.list(ignore_removed=True), "the container to start")
     run.cancel()
     yard.wait(lambda: run.get_status() == "Canceled", "the run to be cancelled")
     yard.wait(lambda: not containers_of(engine), "the container to go")

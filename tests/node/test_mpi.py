@@ -216,7 +216,7 @@ def test_jobs_that_start_side_by_side_all_start(gang: Callable[..., Gang], frame
     runs = [gang(framework, 2, 1, ADD) for _ in range(STARTS)]
     with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
         codes = list(threads.map(Gang.run, runs))
-    failed = [(run.folders[0] / "mpirun.log").read_text() for run, code in zip(runs, codes) if code]
+    failed = [(run.folders[0] / "mpirun.log").read_text() for run, code in zip(runs, codes, strict=True) if code]
     assert not failed, f"{len(failed)} of {STARTS} have failed; the first said: {failed[0]}"
     for run in runs:
         assert all("sum 1 of 2 beside 1" in run.log(rank, rank) for rank in (0, 1))

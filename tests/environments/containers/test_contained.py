@@ -80,7 +80,9 @@ class Contained:
         wait_for(lambda: word in self.text, f"{word!r} in the log")
 
     def containers(self) -> list[str]:
-        found = self.client.containers.list(all=True, filters={"label": f"runyard.run={self.run_id}"})
+        # docker-py asks for each that the engine has listed: one that has gone meanwhile would be an error.
+        wanted = {"label": f"runyard.run={self.run_id}"}
+        found = self.client.containers.list(all=True, filters=wanted, ignore_removed=True)
         return [str(each.status) for each in found]
 
 
