@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,13 @@ import sys
 from mpi4py import MPI
 world = MPI.COMM_WORLD
 print(world.rank, 'of', world.size, 'sum', world.allreduce(world.rank), sys.argv[1], flush=True)
+"""
+STAY = """
+import time
+from mpi4py import MPI
+MPI.COMM_WORLD.Barrier()
+print('here', flush=True)
+time.sleep(600)
 """
 MEET = """
 import os, socket
@@ -60,12 +69,37 @@ def launch(python: Path) -> dict[str, Any]:
     return {"interpreter": str(python), "environment": {"interpreter": str(python)}}
 
 
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the node runners have MPI keep its files; a short name, because sockets are among them."""
+    with tempfile.TemporaryDirectory(prefix="yr", dir="/tmp") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("nodes", [1, 2])
-def test_ranks_find_each_other(gang: Prepare, python: Path, nodes: int) -> None:
+def test_ranks_find_each_other_and_leave_no_files(gang: Prepare, python: Path, nodes: int, temporary: Path) -> None:
     made = gang({"train.py": SUM}, Distribution(MPI, nodes, 4), arguments=["$RANK"], **launch(python))
     said = made.finish()
     assert said["status"] == "Completed", said["error"]
     assert [made.std_log(rank) for rank in range(4)] == [f"{rank} of 4 sum 6 {rank}\n" for rank in range(4)]
+    assert list(temporary.iterdir()) == []
+
+
+def test_who_takes_over_from_killed_runners_removes_mpis_files(gang: Prepare, python: Path, temporary: Path) -> None:
+    made = gang({"train.py": STAY}, Distribution(MPI, 2, 2), **launch(python))
+    made.start()
+    for rank in range(2):
+        made.says(rank, "here")
+    assert len(list(temporary.iterdir())) == 2
+    runners = [node.runner for node in made.nodes if node.runner is not None]
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # first all are stopped: none shall see another die
+        for runner in runners:
+            runner.send_signal(number)
+    for runner in runners:
+        runner.wait()
+    made.nodes[0].finish("--rescue")
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("nodes", [1, 2])
