@@ -81,8 +81,8 @@ class Contained:
 
     def containers(self) -> list[str]:
         # docker-py asks for each that the engine has listed: one that has gone meanwhile would be an error.
-        wanted = {"label": f"runyard.run={self.run_id}"}
-        found = self.client.containers.list(all=True, filters=wanted, ignore_removed=True)
+        label = f"runyard.run={self.run_id}"
+        found = self.client.containers.list(all=True, filters={"label": label}, ignore_removed=True)
         return [str(each.status) for each in found]
 
 

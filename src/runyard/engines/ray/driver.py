@@ -188,8 +188,18 @@ def refused(error: Exception) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:3]) if lines else type(error).__name__
+    r"""The beginning of what an error says. Of a traceback in it, which the cluster may have sent, the end tells why.
+
+    >>> first_line(RuntimeError("No server: Traceback (most recent call last):\n  File x, line 1\nValueError: no port"))
+    'No server: ValueError: no port'
+    """
+    said, _, trace = str(error).partition("Traceback (most recent call last)")
+    lines, last = _lines(said), _lines(trace)[-1:]
+    return " ".join((*lines[: 3 - len(last)], *last)) or type(error).__name__
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 if __name__ == "__main__":
