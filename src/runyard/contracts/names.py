@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 
 EXPERIMENT = re.compile(r"[a-zA-Z0-9][\w\-]{0,254}", re.ASCII)
 WORKSPACE = re.compile(r"[a-zA-Z0-9][\w\-]{2,32}", re.ASCII)
 COMPUTE = re.compile(r"[a-zA-Z][\w\-]{1,62}", re.ASCII)
-RUN = re.compile(r"[a-zA-Z0-9][\w\-.]{0,199}", re.ASCII)  # part of file names, which end at 255 bytes
+LONGEST_RUN = 200  # a run's id is part of file names, which end at 255 bytes
+RUN = re.compile(rf"[a-zA-Z0-9][\w\-.]{{0,{LONGEST_RUN - 1}}}", re.ASCII)
 
 RULES = {
     "experiment": (EXPERIMENT, "1 to 255 letters, digits, '_' or '-', with a letter or digit first"),
     "workspace": (WORKSPACE, "3 to 33 letters, digits, '_' or '-', with a letter or digit first"),
     "compute": (COMPUTE, "2 to 63 letters, digits, '_' or '-', with a letter first"),
-    "run": (RUN, "1 to 200 letters, digits, '_', '-' or '.', with a letter or digit first"),
+    "run": (RUN, f"1 to {LONGEST_RUN} letters, digits, '_', '-' or '.', with a letter or digit first"),
 }
 
 
@@ -32,6 +35,13 @@ def check(kind: str, name: object) -> str:
         what = "compute target" if kind == "compute" else kind
         raise BadName(f"{name!r} is no name for {'an' if kind[0] in 'aeiou' else 'a'} {what}: use {rule}.")
     return name
+
+
+def submitted_run(experiment: str) -> str:
+    """A new id for a submitted run: `<experiment>_<unix seconds>_<8 hex>`, as in SDK v1. An experiment's name may be
+    longer than an id; then its beginning stands for it."""
+    unique = f"_{int(time.time())}_{os.urandom(4).hex()}"
+    return experiment[: LONGEST_RUN - len(unique)] + unique
 
 
 def check_file(name: object) -> str:
