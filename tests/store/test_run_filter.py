@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runyard.contracts import states
-from runyard.store import runs, workspaces
+from runyard.store import run_filter, runs, workspaces
 from runyard.store.errors import Refused
 from runyard.store.runs import Run, RunFilter
 from runyard.store.store import Store
@@ -122,3 +122,18 @@ def test_an_id_can_be_given_in_short(make_run: MakeRun, found: Callable[..., lis
     assert found(short="bbbb") == ["train_2_bbbb"]
     assert found(short="bb") == []
     assert found(short="%") == []
+
+
+def test_many_labels_are_looked_for_and_too_many_refused(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    tags = {f"key{number}": str(number) for number in range(run_filter.MOST_LABELS)}
+    made = make_run(tags=tags)
+    make_run(tags={**tags, "key7": "other"})
+    assert found(tags=list(tags.items())) == [made.id]
+    with pytest.raises(Refused, match="asks for 1000 tags and properties") as refusal:
+        found(tags=[("key", None)] * 600, properties=[("key", None)] * 400)
+    assert refusal.value.code == "bad_request"
+
+
+def test_no_run_is_found_by_more_than_an_id_can_hold(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    make_run()
+    assert found(short="_" * 60_000) == []

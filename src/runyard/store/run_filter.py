@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, false, func, or_, select
 
+from runyard.contracts import names
 from runyard.store import labels, tables
 from runyard.store.errors import Refused
 
 runs = tables.runs
+
+MOST_LABELS = 100
+"""Tags and properties in one filter. Each is a look at an index, and databases limit how large a statement may be."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,9 @@ def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: in
     """Narrow a query of runs down to one page, newest first."""
     serial: ColumnElement[int] = runs.c.serial
     asked = [(labels.TAG, *tag) for tag in wanted.tags] + [(labels.PROPERTY, *each) for each in wanted.properties]
+    if len(asked) > MOST_LABELS:
+        title = f"The filter asks for {len(asked)} tags and properties."
+        raise Refused("bad_request", title, f"Ask for {MOST_LABELS} at most.")
     if asked:
         # The index of the first label leads: it yields the runs in order, however many or few have the label.
         leading = tables.labels.alias()
@@ -76,7 +83,9 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
     for column, value in ((runs.c.type, wanted.type), (runs.c.status, wanted.status), (runs.c.target, wanted.target)):
         if value is not None:
             found.append(column == value)
-    if wanted.short is not None:
+    if wanted.short is not None and len(wanted.short) > names.LONGEST_RUN:
+        found.append(false())  # SQLite would call so long a pattern too complex
+    elif wanted.short is not None:
         begins = runs.c.id.startswith(wanted.short, autoescape=True)
         found.append(or_(begins, runs.c.id.endswith(f"_{wanted.short}", autoescape=True)))
     if wanted.parent is not None:
