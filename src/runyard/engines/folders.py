@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 from runyard.contracts import names
+from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
@@ -70,6 +71,8 @@ class RunFolders:
             process = self.nursery(Plan.load(folder).sdk).start(folder, "--rescue")
         except OSError as error:
             raise EngineError(why(error, folder)) from error
+        except BadFile as error:
+            raise EngineError(f"What node runners left in {folder} cannot be delivered: {error}") from error
         await_end([process], lambda how: ear.gone(run_id, how))
         return {RESCUE: process.handle}
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from runyard.contracts.home import write_private
+from runyard.contracts.json_files import BadFile, as_object, made_of
 from runyard.environments import images, locks
 from runyard.environments.builder import Built
 from runyard.environments.locks import Held
@@ -264,14 +265,15 @@ class Cache:
 
     def _read(self, key: str) -> Entry | None:
         """The entry of an environment that is ready. An entry that cannot be read counts as none."""
+        path = self._path(key, _ENTRY)
         try:
-            with open(self._path(key, _ENTRY), "rb") as file:
-                said = json.loads(file.read())
+            with open(path, "rb") as file:
+                said = as_object(file.read(), path)
                 used_at = os.fstat(file.fileno()).st_mtime
-            built = Built(**said.pop("built"))
+            entry = made_of(Entry, {**said, "key": key}, path)
             os.stat(self.folder / key)
-            return Entry(**{**said, "key": key, "built": built, "used_at": used_at})
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return replace(entry, built=made_of(Built, said["built"], path), used_at=used_at)
+        except (OSError, BadFile):
             return None
 
     def _half_made(self) -> Iterator[Path]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from runyard.contracts.environment import CONTAINER, Specification
+from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan, node_folder
 from runyard.node import processes, state
 from runyard.node.facts import Fact, ended
@@ -57,6 +58,8 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
                     done.add(node)
         except FileNotFoundError:  # its runner has delivered everything, and is gone
             done.add(node)
+        except BadFile as error:
+            say(f"what node {node} left cannot be delivered: {error}")
     return done
 
 
