@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bad_json import every_bad_text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.bad_json import every_bad_text
 
 from runyard.contracts import manifest, pack
 from runyard.sdk import snapshot, snapshot_hashes

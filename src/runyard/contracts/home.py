@@ -50,6 +50,8 @@ def server_file(folder: Path) -> Path:
 def read_server(folder: Path) -> Running | None:
     """The server that runs for a home folder, or did; None when the file tells of none."""
     path = server_file(folder)
+    if not is_own(path):
+        return None
     try:
         running = made_of(Running, read_object(path), path)
     except (OSError, BadFile):
@@ -58,10 +60,19 @@ def read_server(folder: Path) -> Running | None:
 
 
 def read_token(folder: Path) -> str | None:
+    path = folder / "token"
     try:
-        return (folder / "token").read_text("utf-8").strip() or None
+        return (path.read_text("utf-8").strip() or None) if is_own(path) else None
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def is_own(path: Path) -> bool:
+    """Whether a file in a home folder is of the one whose home it is, and not put there by somebody else."""
+    try:
+        return os.lstat(path).st_uid in (os.geteuid(), 0, os.stat(path.parent).st_uid)
+    except OSError:
+        return False
 
 
 def write_private(path: Path, text: str) -> None:
