@@ -13,7 +13,7 @@ from runyard.server.answers import Json, answer
 from runyard.server.auth import User
 from runyard.server.problems import Problem
 from runyard.server.yard import Here
-from runyard.store import environments, workspaces
+from runyard.store import damage, environments, workspaces
 from runyard.store.errors import NotFound
 
 router = APIRouter(prefix="/api/workspaces/{workspace}/environments", tags=["environments"], dependencies=[User])
@@ -35,9 +35,10 @@ class Labels(BaseModel):
 def find(workspace: str, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         rows = environments.latest(connection, workspace)
+        damaged = damage.seen(connection)
     known = [answers.environment(row) for row in rows]
     ours = [answers.curated_environment(found) for name in curated.names() if (found := curated.find(name))]
-    return answer({"environments": [*known, *ours]})
+    return answer({"environments": [*known, *ours], "damaged": damaged})
 
 
 @router.post("", summary="Register an environment: the same content keeps its version")

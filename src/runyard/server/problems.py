@@ -52,6 +52,7 @@ _CODES = {
         "experiment_archived",
         "run_exists",
         "run_active",
+        "run_deleted",
         "property_fixed",
         "offset_gap",
         "objects_missing",

@@ -17,7 +17,7 @@ from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_a
 from runyard.server.labels import pairs
 from runyard.server.run_request import RunRequest
 from runyard.server.yard import Here, Yard
-from runyard.store import deletion, files, runs, snapshots
+from runyard.store import damage, deletion, files, runs, snapshots
 from runyard.store.run_filter import RunFilter
 from runyard.store.runs import SCRIPT
 
@@ -108,7 +108,9 @@ def find(
     )
     with yard.store.database.read() as connection:
         rows, cursor = runs.find(connection, wanted, limit, after)
-    return answer({"runs": [answers.run(row, yard, request.base_url) for row in rows], "next": cursor})
+        damaged = damage.seen(connection)
+    found = [answers.run(row, yard, request.base_url) for row in rows]
+    return answer({"runs": found, "next": cursor, "damaged": damaged})
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")

@@ -11,7 +11,7 @@ from runyard.server import answers
 from runyard.server.answers import answer
 from runyard.server.auth import User
 from runyard.server.yard import Here
-from runyard.store import deletion, workspaces
+from runyard.store import damage, deletion, workspaces
 
 router = APIRouter(prefix="/api/workspaces", tags=["workspaces"], dependencies=[User])
 
@@ -41,7 +41,8 @@ class WorkspaceChange(BaseModel):
 def find(yard: Here) -> Response:
     with yard.store.database.read() as connection:
         rows = workspaces.find(connection)
-    return answer({"workspaces": [answers.workspace(row) for row in rows]})
+        damaged = damage.seen(connection)
+    return answer({"workspaces": [answers.workspace(row) for row in rows], "damaged": damaged})
 
 
 @router.post("", summary="Make a workspace")

@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, make_url, select, text
+from sqlalchemy.pool import NullPool
 
-from runyard.store import beside, migrations
+from runyard.store import beside, migrations, tables
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
 PRAGMAS = (
@@ -42,6 +43,10 @@ class Database:
         self._lock = threading.Lock()
         self._mine = threading.local()
         self._folders: beside.Folders | None = None
+        self._damage: Damaged | None = None
+        # With a connection of its own: one that is open does not notice that its file was replaced or closed to writers.
+        self._fresh = _engine(engine.url, fresh=True) if self.kind == "sqlite" else self._writers
+        self._fresh = self._fresh.execution_options(writes=True)
 
     @classmethod
     def open(cls, url: str | URL) -> Database:
@@ -87,10 +92,21 @@ class Database:
             finally:
                 self._mine.writing = False
 
-    def ping(self) -> None:
-        """Raise unless the database answers."""
-        with self.read() as connection:
-            connection.execute(text("SELECT 1"))
+    def check(self) -> None:
+        """Raise unless the database can be read and written now, as far as can be found out in a moment.
+
+        Damage deep in a file shows when it is met: once it was, the database stays damaged until the next start.
+        """
+        if self._damage is not None:
+            raise self._damage
+        if self.kind == "sqlite" and _no_space(self.where):
+            raise disk_full(self.where)
+        with self._lock, self._in_words(), self._fresh.begin() as connection:
+            self._lock_others_out(connection)
+            for table in tables.metadata.sorted_tables:
+                connection.execute(select(table).limit(1)).first()
+            # Of no effect, and yet a write, down to the disk.
+            connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = version_num"))
 
     def close(self) -> None:
         self._readers.dispose()
@@ -139,14 +155,15 @@ class Database:
         full = "disk is full" in said or getattr(origin, "sqlstate", None) == "53100"
         if full or ("disk i/o error" in said and _no_space(self.where)):
             return disk_full(self.where)
-        if "malformed" in said or "not a database" in said:
-            return Damaged(
+        if "malformed" in said or "not a database" in said or "could not decode" in said:
+            self._damage = Damaged(
                 "database_damaged",
                 f"The database {self.where} is damaged: {origin}.",
                 "Stop the server and put back a copy of the file, or try `sqlite3 <file> .recover`. "
                 "To begin afresh, move the file away together with its -wal and -shm files.",
                 {"path": self.where},
             )
+            return self._damage
         if isinstance(origin, sqlite3.OperationalError) and any(
             words in said for words in ("unable to open", "readonly", "locked")
         ):
@@ -156,10 +173,11 @@ class Database:
                 "Check that this user may read and write the file and its folder, and that no other program holds it.",
                 {"path": self.where},
             )
-        if self.kind == "postgresql" and isinstance(error, exc.OperationalError):
+        read_only = getattr(origin, "sqlstate", None) == "25006"
+        if self.kind == "postgresql" and (read_only or isinstance(error, exc.OperationalError)):
             return Unavailable(
                 "not_ready",
-                f"The database {self.where} does not answer: {str(origin).strip()}.",
+                f"The database {self.where} cannot be used: {str(origin).strip()}.",
                 "Check that PostgreSQL runs there and that the address, the user and the password are right.",
                 {"path": self.where},
             )
@@ -198,7 +216,8 @@ def _is_sqlite(url: URL) -> bool:
     return url.drivername == "sqlite"
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, fresh: bool = False) -> Engine:
+    """`fresh`: every use of it is a new connection."""
     if not _is_sqlite(url):
         try:
             return create_engine(url, pool_size=10, max_overflow=40, pool_pre_ping=True)
@@ -213,7 +232,7 @@ def _engine(url: URL) -> Engine:
     # Made here so that others cannot read it, whatever the umask; why a file cannot be used is for SQLite to say.
     with suppress(OSError):
         path.touch(mode=0o600, exist_ok=False)
-    engine = create_engine(url, pool_size=10, max_overflow=40)
+    engine = create_engine(url, poolclass=NullPool) if fresh else create_engine(url, pool_size=10, max_overflow=40)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -10,10 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, func, insert, literal, select
 from sqlalchemy import update as update_
 
-from runyard.contracts import names
 from runyard.contracts import states as state_names
-from runyard.store import build_contexts, experiments, labels, run_filter, tables
-from runyard.store.errors import Conflict, NotFound, Refused, run_not_found
+from runyard.store import build_contexts, damage, experiments, labels, run_filter, run_ids, tables
+from runyard.store.errors import NotFound, Refused, run_not_found
 from runyard.store.run_filter import RunFilter as RunFilter
 
 Json = dict[str, Any]
@@ -114,6 +113,7 @@ _ROWS: Select[Any] = (
     .join(tables.workspaces, tables.runs.c.workspace == tables.workspaces.c.serial)
     .join(tables.launches, tables.launches.c.run == tables.runs.c.serial)
 )
+_KEYS = (tables.runs.c.serial, tables.runs.c.id)
 _BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
 _SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
 _NEXT_NUMBER = (
@@ -130,12 +130,7 @@ _UPDATE = update_(tables.runs).where(tables.runs.c.serial == bindparam("at"))
 
 def create(connection: Connection, new: NewRun) -> Run:
     """Store a run with its first state. Its number is the next one of its experiment."""
-    try:
-        names.check("run", new.id)
-    except names.BadName as error:
-        raise Refused("bad_name", str(error)) from error
-    if connection.scalar(_SERIAL, {"id": new.id}) is not None:
-        raise Conflict("run_exists", f"There is a run {new.id!r} already.", "Choose another id, or let it be chosen.")
+    run_ids.check(connection, new.id)
     if max(len(new.type), len(new.target)) > 255:
         raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
     _check_snapshot(connection, new.snapshot_id)
@@ -198,10 +193,14 @@ def find(
     connection: Connection, wanted: RunFilter, limit: int = 100, after: str | None = None
 ) -> tuple[list[Run], str | None]:
     """A page of runs, newest first, and where the next page begins (None when there is none)."""
-    found = connection.execute(run_filter.page(connection, _ROWS, wanted, limit + 1, after)).all()
-    shown = found[:limit]
-    following = run_filter.cursor(shown[-1].serial) if len(found) > limit else None
-    return _with_labels(connection, shown), following
+    query = run_filter.page(connection, _ROWS, wanted, limit + 1, after)
+    found = damage.rows(connection, query, *_KEYS)
+    # Those that cannot be read have their place on the page all the same.
+    serials = sorted([row.serial for row in found] + damage.serials(connection, tables.runs), reverse=True)
+    last = serials[limit - 1] if len(serials) > limit else 0
+    return _with_labels(connection, [row for row in found if row.serial >= last]), (
+        run_filter.cursor(last) if last else None
+    )
 
 
 def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
@@ -297,7 +296,7 @@ def active(connection: Connection) -> list[Run]:
     """The runs that have not ended, oldest first."""
     going = sorted(state_names.ALL - state_names.TERMINAL)
     query = _ROWS.where(tables.runs.c.status.in_(going)).order_by(tables.runs.c.serial)
-    return _with_labels(connection, connection.execute(query).all())
+    return _with_labels(connection, damage.rows(connection, query, *_KEYS))
 
 
 def counts_by_status(connection: Connection) -> dict[str, int]:
@@ -335,9 +334,16 @@ def ancestors(connection: Connection, run_id: str) -> list[str]:
 
 
 def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]:
+    """The runs of some rows. Where they are many, one whose labels cannot be read is left out."""
     if not found:
         return []
-    texts = labels.of(connection, [row.serial for row in found])
+    try:
+        texts = labels.of(connection, [row.serial for row in found])
+    except damage.ERRORS as error:
+        damage.must_be(error)
+        if len(found) == 1:
+            raise
+        return [run for row in found for run in _one_of_many(connection, row)]
     return [
         Run(
             id=row.id,
@@ -370,6 +376,14 @@ def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]
         )
         for row in found
     ]
+
+
+def _one_of_many(connection: Connection, row: Row[Any]) -> list[Run]:
+    try:
+        return _with_labels(connection, [row])
+    except damage.ERRORS as error:
+        damage.note(connection, row.serial, error, *_KEYS)
+        return []
 
 
 def _check_snapshot(connection: Connection, snapshot_id: str | None) -> None:

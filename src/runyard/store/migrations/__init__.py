@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-HEAD = "0003"
+HEAD = "0005"
 VERSION_TABLE = "runyard_version"
 
 
