@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from pathlib import Path
 
 from runyard.contracts import names
@@ -16,6 +15,7 @@ from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
+from runyard.sdk.folders import remove
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""
@@ -26,7 +26,7 @@ class RunFolders:
         self.runs = runs
         self._nurseries: dict[str, Nursery] = {}
         for rest in runs.glob(".*.gone"):  # what a runner was removing when it was killed
-            shutil.rmtree(rest, ignore_errors=True)
+            remove(rest)
 
     def of(self, run_id: str, node: int = 0) -> Path:
         return node_folder(self.runs, names.check("run", run_id), node)
@@ -45,7 +45,7 @@ class RunFolders:
                 plan.save(folder)
         except OSError as error:
             for folder in made:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
             raise EngineError(why(error, self.runs)) from error
         return made
 
@@ -101,7 +101,7 @@ class RunFolders:
         """Remove what node runners have left that were killed after they had delivered everything."""
         for folder in self._of_all_nodes(run_id):
             if runners.holder(folder / "runner.lock") is None:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
 
     def _of_all_nodes(self, run_id: str) -> list[Path]:
         own = self.of(run_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 
 from runyard.contracts.compute import Node, Target
@@ -11,6 +10,7 @@ from runyard.engines import runners
 from runyard.engines.base import Ear, Engine, EngineError, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
 from runyard.engines.nursery import Started, await_end
+from runyard.sdk.folders import remove
 
 
 def default_places() -> int:
@@ -41,7 +41,7 @@ class LocalEngine(Engine):
                 process.kill()
                 process.wait()
             for folder in folders:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
             raise EngineError(why(error, folders[0])) from error
         ear.placed(gang.run_id)
         await_end(started, lambda how: ear.gone(gang.run_id, how))

@@ -17,7 +17,6 @@ import contextlib
 import errno
 import json
 import os
-import stat
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -346,12 +345,6 @@ def _size(folder: Path) -> int:
 
 def _delete(folder: Path) -> None:
     """Delete a folder as far as it goes: what cannot be deleted now, `sweep` tries again."""
-    import shutil  # loads what unpacks archives, which finding an environment needs not
+    from runyard.sdk.folders import remove  # which finding an environment needs not
 
-    shutil.rmtree(folder, ignore_errors=True)
-    if not folder.exists():
-        return
-    for place, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):  # another process may be deleting it too
-            os.chmod(place, stat.S_IRWXU)  # a build may leave folders that are read-only
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(folder)

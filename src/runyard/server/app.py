@@ -41,6 +41,7 @@ from runyard.server.description import DescribedApp
 from runyard.server.live import Live
 from runyard.server.meters import Metered, Meters
 from runyard.server.protocol import ProtocolCheck
+from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
 from runyard.server.yard import Yard
 from runyard.store import deletion
@@ -78,7 +79,8 @@ def create_app(settings: Settings) -> FastAPI:
             scheduler = _scheduler(settings, store, engines, kept, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
-            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, datetime.now(timezone.utc))
+            started_at, readiness = datetime.now(timezone.utc), Readiness(store)
+            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, readiness, started_at)
             stack.callback(live.close)
             stack.callback(asyncio.create_task(_keep_house(settings, store, engines)).cancel)
             yield

@@ -10,10 +10,11 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, make_url, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, literal, make_url, select, text
 from sqlalchemy.pool import NullPool
 
 from runyard.store import beside, migrations, tables
@@ -44,9 +45,6 @@ class Database:
         self._mine = threading.local()
         self._folders: beside.Folders | None = None
         self._damage: Damaged | None = None
-        # With a connection of its own: one that is open does not notice that its file was replaced or closed to writers.
-        self._fresh = _engine(engine.url, fresh=True) if self.kind == "sqlite" else self._writers
-        self._fresh = self._fresh.execution_options(writes=True)
 
     @classmethod
     def open(cls, url: str | URL) -> Database:
@@ -104,9 +102,15 @@ class Database:
         with self._lock, self._in_words(), self._fresh.begin() as connection:
             self._lock_others_out(connection)
             for table in tables.metadata.sorted_tables:
-                connection.execute(select(table).limit(1)).first()
+                connection.execute(select(literal(1)).select_from(table).limit(1)).first()
             # Of no effect, and yet a write, down to the disk.
             connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = version_num"))
+
+    @cached_property
+    def _fresh(self) -> Engine:
+        """Makes a connection for each use: one that is open does not notice that its file was replaced or closed."""
+        engine = _engine(self._readers.url, fresh=True) if self.kind == "sqlite" else self._readers
+        return engine.execution_options(writes=True)
 
     def close(self) -> None:
         self._readers.dispose()
@@ -156,14 +160,16 @@ class Database:
         if full or ("disk i/o error" in said and _no_space(self.where)):
             return disk_full(self.where)
         if "malformed" in said or "not a database" in said or "could not decode" in said:
-            self._damage = Damaged(
+            damage = Damaged(
                 "database_damaged",
                 f"The database {self.where} is damaged: {origin}.",
                 "Stop the server and put back a copy of the file, or try `sqlite3 <file> .recover`. "
                 "To begin afresh, move the file away together with its -wal and -shm files.",
                 {"path": self.where},
             )
-            return self._damage
+            if "could not decode" not in said:  # which is the matter of one row
+                self._damage = damage
+            return damage
         if isinstance(origin, sqlite3.OperationalError) and any(
             words in said for words in ("unable to open", "readonly", "locked")
         ):
