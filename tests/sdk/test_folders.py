@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +17,13 @@ DEPTH = sys.getrecursionlimit() + 200
 
 
 @pytest.fixture
-def deep(tmp_path: Path) -> str:
-    """A folder so deep that recursion would not get there."""
+def deep(tmp_path: Path) -> Iterator[str]:
+    """A folder so deep that recursion would not get there: pytest could not remove it either."""
     path = os.path.join(tmp_path, "top", *["d"] * DEPTH)
     folders.make(path)
     Path(path, "file").write_text("content")
-    return path
+    yield path
+    subprocess.run(["rm", "-rf", tmp_path / "top"], check=True)
 
 
 def test_a_deep_folder_is_made_and_again(deep: str) -> None:

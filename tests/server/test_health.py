@@ -55,18 +55,32 @@ def test_a_server_on_a_full_disk_is_not_ready(disk_of: Callable[[str], Path], mo
 
 
 def test_a_server_whose_database_was_overwritten_is_not_ready(served_on_sqlite: Served) -> None:
-    file = served_on_sqlite.settings.home / "runyard.db"
-    file.with_name("aside.db").write_bytes(b"no database " * 5000)
-    file.with_name("aside.db").replace(file)
+    with (served_on_sqlite.settings.home / "runyard.db").open("r+b") as file:
+        file.write(b"no database " * 5000)
     answer = served_on_sqlite.client.get("/ready")
     assert (answer.status, answer.code) == (503, "not_ready")
     assert answer.json["detail"] == {"database": "database_damaged", "objects": "ok"}
 
 
+def test_a_server_whose_database_was_taken_away_is_not_ready(served_on_sqlite: Served) -> None:
+    """What it writes would go to a file that nobody finds again."""
+    file = served_on_sqlite.settings.home / "runyard.db"
+    file.rename(file.with_name("moved.db"))
+    answer = served_on_sqlite.client.get("/ready")
+    assert (answer.status, answer.code) == (503, "not_ready")
+    assert answer.json["detail"] == {"database": "not_ready", "objects": "ok"}
+    file.with_name("moved.db").rename(file)
+
+
 def test_many_who_ask_at_once_make_one_look(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
     check = Database.check
-    monkeypatch.setattr(Database, "check", lambda self: (looks.append(1), check(self))[1])
+
+    def counted(database: Database) -> None:
+        looks.append(1)
+        check(database)
+
+    monkeypatch.setattr(Database, "check", counted)
     monkeypatch.setattr(readiness, "GOOD_FOR", 3600.0)
     assert [served.client.get("/ready").status for _ in range(10)] == [200] * 10
     assert len(looks) == 1

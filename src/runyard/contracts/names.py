@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from typing import Iterable
 
 EXPERIMENT = re.compile(r"[a-zA-Z0-9][\w\-]{0,254}", re.ASCII)
 WORKSPACE = re.compile(r"[a-zA-Z0-9][\w\-]{2,32}", re.ASCII)
@@ -58,3 +59,28 @@ def check_file(name: object) -> str:
             f"{name!r} is no name for a file of a run: use a relative path without '..', such as 'outputs/model.pt'."
         )
     return "/".join(parts)
+
+
+def on_disk(files: Iterable[str]) -> dict[str, str]:
+    """Where the files of a run's history lie once they are on a disk. One whose name is also that of a folder, which a
+    history may hold and a disk may not, gets a `~` at its end.
+
+    >>> on_disk(["x", "x/y"])
+    {'x': 'x~', 'x/y': 'x/y'}
+    """
+    named = sorted(set(files))
+    taken = set(named)
+    folders = {""}
+    for name in named:
+        folder = name.rpartition("/")[0]
+        while folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    places: dict[str, str] = {}
+    for name in named:
+        place = name
+        while place in folders or (place != name and place in taken):
+            place += "~"
+        taken.add(place)
+        places[name] = place
+    return places

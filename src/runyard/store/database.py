@@ -5,6 +5,7 @@ Queries live in the modules named after their subject; they take the connection 
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
@@ -31,6 +32,7 @@ PRAGMAS = (
 )
 ADVISORY_LOCK = 0x52554E59
 """Names the write lock among all locks of a PostgreSQL database."""
+_MAGIC = b"SQLite format 3\0"
 
 
 class Database:
@@ -45,6 +47,7 @@ class Database:
         self._mine = threading.local()
         self._folders: beside.Folders | None = None
         self._damage: Damaged | None = None
+        self._file: tuple[int, int] | None = None
 
     @classmethod
     def open(cls, url: str | URL) -> Database:
@@ -53,6 +56,7 @@ class Database:
         database = cls(_engine(parsed), parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string())
         try:
             database._update()
+            database._file = _identity(database.where)
         except BaseException:
             database.close()
             raise
@@ -97,14 +101,29 @@ class Database:
         """
         if self._damage is not None:
             raise self._damage
-        if self.kind == "sqlite" and _no_space(self.where):
-            raise disk_full(self.where)
+        if self.kind == "sqlite":
+            self._check_file()
         with self._lock, self._in_words(), self._fresh.begin() as connection:
             self._lock_others_out(connection)
             for table in tables.metadata.sorted_tables:
                 connection.execute(select(literal(1)).select_from(table).limit(1)).first()
             # Of no effect, and yet a write, down to the disk.
             connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = version_num"))
+
+    def _check_file(self) -> None:
+        """What SQLite itself does not notice while it has the file open."""
+        if _no_space(self.where):
+            raise disk_full(self.where)
+        if _identity(self.where) != self._file:
+            raise Unavailable(
+                "not_ready",
+                f"The database {self.where} was moved away or replaced while it was in use.",
+                "Stop the server, put the file back together with its -wal file, and start the server again.",
+                {"path": self.where},
+            )
+        with open(self.where, "rb") as file:
+            if file.read(len(_MAGIC)) not in (b"", _MAGIC):
+                raise self._damaged("it does not begin as a database does")
 
     @cached_property
     def _fresh(self) -> Engine:
@@ -153,6 +172,15 @@ class Database:
                 raise
             raise meaning from error
 
+    def _damaged(self, why: str) -> Damaged:
+        return Damaged(
+            "database_damaged",
+            f"The database {self.where} is damaged: {why}.",
+            "Stop the server and put back a copy of the file, or try `sqlite3 <file> .recover`. "
+            "To begin afresh, move the file away together with its -wal and -shm files.",
+            {"path": self.where},
+        )
+
     def _meaning(self, error: exc.DBAPIError | sqlite3.Error) -> StoreError | None:
         origin = error.orig if isinstance(error, exc.DBAPIError) else error
         said = str(origin).lower()
@@ -160,13 +188,7 @@ class Database:
         if full or ("disk i/o error" in said and _no_space(self.where)):
             return disk_full(self.where)
         if "malformed" in said or "not a database" in said or "could not decode" in said:
-            damage = Damaged(
-                "database_damaged",
-                f"The database {self.where} is damaged: {origin}.",
-                "Stop the server and put back a copy of the file, or try `sqlite3 <file> .recover`. "
-                "To begin afresh, move the file away together with its -wal and -shm files.",
-                {"path": self.where},
-            )
+            damage = self._damaged(str(origin))
             if "could not decode" not in said:  # which is the matter of one row
                 self._damage = damage
             return damage
@@ -188,6 +210,15 @@ class Database:
                 {"path": self.where},
             )
         return None
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells one file from another that has its name."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _no_space(path: str) -> bool:
