@@ -231,14 +231,14 @@ class Cache:
     def _build(self, key: str, make: Callable[[Path], Built], origin: Origin) -> Entry:
         _delete(self._take_away(key))
         folder = self.folder / key
-        begun = time.time()
+        begun = time.monotonic()
         try:
             os.mkdir(folder, 0o700)
             built = make(folder)
-            now = time.time()
+            seconds, now = time.monotonic() - begun, time.time()
             names = [origin.name] if origin.name else []
             size = _size(folder) + images.size(built)
-            entry = Entry(key, origin.kind, origin.builder, built, names, size, now, now - begun, now)
+            entry = Entry(key, origin.kind, origin.builder, built, names, size, now, seconds, now)
             self._write(entry)
         except BaseException:
             _delete(self._take_away(key))

@@ -282,6 +282,12 @@ def record_state(
     return get(connection, run_id)
 
 
+def changed_at(connection: Connection, run_id: str) -> datetime:
+    """The latest time in the history of a run; what is added to it must not be earlier, whatever a clock says."""
+    query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
+    return connection.execute(query).scalar_one()
+
+
 def states(connection: Connection, run_id: str) -> list[StateChange]:
     """Every state of a run, the first one first."""
     query = (
