@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,13 +18,13 @@ from runyard.store.store import Store
 HOUR = timedelta(hours=1)
 
 
-class Clock(datetime):
+class Clock:
     """The clock of the machine, which a test puts back."""
 
     behind = timedelta()
 
     @classmethod
-    def now(cls, tz: Any = None) -> datetime:
+    def now(cls, tz: timezone) -> datetime:
         return datetime.now(tz) - cls.behind
 
 

@@ -37,6 +37,7 @@ from runyard.server import (
     workspace_settings,
     workspaces,
 )
+from runyard.server.body_limit import BodyLimit
 from runyard.server.description import DescribedApp
 from runyard.server.live import Live
 from runyard.server.meters import Metered, Meters
@@ -91,6 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
     for routes in ROUTES:
         app.include_router(routes.router)
     problems.install(app)
+    app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])
     app.add_middleware(auth.Authentication, settings=settings)
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)

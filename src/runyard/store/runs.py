@@ -285,7 +285,8 @@ def record_state(
 def changed_at(connection: Connection, run_id: str) -> datetime:
     """The latest time in the history of a run; what is added to it must not be earlier, whatever a clock says."""
     query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
-    return connection.execute(query).scalar_one()
+    found: datetime = connection.execute(query).scalar_one()
+    return found
 
 
 def states(connection: Connection, run_id: str) -> list[StateChange]:
