@@ -54,7 +54,7 @@ async def lines(request: Request) -> AsyncIterator[bytes]:
 async def spooled(request: Request, folder: Path, most: int) -> AsyncIterator[IO[bytes]]:
     """The body in a file that has no name, in memory only while it is small; read it from its start. Refused when it
     has more than so many bytes."""
-    with tempfile.SpooledTemporaryFile(PIECE, dir=folder) as file:
+    with tempfile.SpooledTemporaryFile(PIECE, dir=str(folder)) as file:
         size = 0
         async for piece in pieces(request):
             size += len(piece)

@@ -86,8 +86,8 @@ def _parts(data: bytes) -> Iterator[tuple[bytes, Batch | None]]:
 
 
 def _rows(batch: Batch) -> int:
-    labels = len(batch.tags) + len(batch.untagged) + len(batch.properties)
-    return len(batch.series) + len(batch.descriptions) + labels
+    metrics = len(batch.series) + len(batch.descriptions)
+    return metrics + len(batch.tags) + len(batch.untagged) + len(batch.properties)
 
 
 def _middle(lines: bytes) -> int:
