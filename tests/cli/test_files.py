@@ -62,3 +62,25 @@ def test_a_file_that_is_not_there(shell: Shell) -> None:
     error = shell.refusal("get", run_id, "outputs/none", expect=errors.NOT_FOUND)
     assert "outputs/none" in error["title"]
     assert not (shell.folder / run_id).exists()
+
+
+def test_a_file_and_a_folder_of_one_name_are_both_had(shell: Shell) -> None:
+    run_id = shell.completed(
+        "import io\n"
+        "from azureml.core import Run\n"
+        "run = Run.get_context()\n"
+        "for name in ('outputs/x', 'outputs/x/y'):\n"
+        "    run.upload_file(name, io.BytesIO(name.encode()))\n"
+        "run.download_files(prefix='outputs/', output_directory='here', append_prefix=False)\n"
+        "print(open('here/x~').read(), open('here/x/y').read())\n"
+    )["id"]
+    said = shell.call("get", run_id)
+    assert "outputs/x is also a folder of the run, so the file is here as outputs/x~." in said.stderr
+    got = shell.folder / run_id
+    assert (got / "outputs/x~").read_text() == "outputs/x"
+    assert (got / "outputs/x/y").read_text() == "outputs/x/y"
+    assert (got / "user_logs/std_log.txt").read_text() == "outputs/x outputs/x/y\n"
+    assert {entry["path"] for entry in shell.json("get", run_id, "outputs/x", "--to", "t")} == {
+        "t/outputs/x~",
+        "t/outputs/x/y",
+    }

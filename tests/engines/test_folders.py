@@ -9,10 +9,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.bad_json import every_bad_text
 from tests.engines.conftest import Listener, gang_of
 
 from runyard.contracts.names import BadName
 from runyard.contracts.plan import Plan
+from runyard.engines import runners
 from runyard.engines.base import EngineError
 from runyard.engines.folders import RunFolders
 
@@ -42,6 +44,26 @@ def test_what_is_left_goes_with_all_its_nodes_but_not_under_a_runner_that_lives(
         assert second.exists()
     folders.clear("run-1")
     assert folders.left() == []
+
+
+@every_bad_text
+def test_a_lock_that_is_held_is_held_whatever_it_says(folders: RunFolders, home: Path, text: bytes) -> None:
+    (folder,) = folders.make(gang_of(home, command="true"))
+    (folder / "runner.lock").write_bytes(text)
+    with open(folder / "runner.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert folders.begun("run-1")
+        holder = runners.holder(folder / "runner.lock")
+        assert holder is not None
+        assert runners.find(holder) is None
+
+
+@every_bad_text
+def test_a_plan_that_cannot_be_read_is_told_in_words(folders: RunFolders, home: Path, text: bytes) -> None:
+    (folder,) = folders.make(gang_of(home, command="true"))
+    (folder / "plan.json").write_bytes(text)
+    with pytest.raises(EngineError, match=r"cannot be delivered: .*plan\.json does not hold"):
+        folders.rescue("run-1", Listener())
 
 
 def test_nothing_to_rescue_without_a_plan(folders: RunFolders) -> None:

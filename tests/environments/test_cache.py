@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.bad_json import every_bad_text
 
 from runyard.environments.builder import Built
 from runyard.environments.cache import Cache, Entry, InUse, Origin
@@ -201,10 +202,10 @@ def test_one_that_is_not_good_is_built_anew(cache: Cache) -> None:
     assert not (cache.folder / "k1" / "old").exists()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"kind": "packages"}', '{"built": {"interpreter": 1, "more": 2}}'])
-def test_an_entry_that_cannot_be_read_counts_as_none(cache: Cache, text: str) -> None:
+@every_bad_text
+def test_an_entry_that_cannot_be_read_counts_as_none(cache: Cache, text: bytes) -> None:
     build(cache, "k1")
-    (cache.folder / "k1.json").write_text(text)
+    (cache.folder / "k1.json").write_bytes(text)
     assert cache.find("k1") is None
     assert cache.entries() == []
     assert build(cache, "k1").key == "k1"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from tests.bad_json import every_bad_text
+
 from runyard.environments.remembered import Remembered
 
 
@@ -24,6 +26,17 @@ def test_a_program_is_asked_once_until_its_file_changes(tmp_path: Path) -> None:
     assert asked == ["one"]
     program.write_text("another")
     assert Remembered(memory).answer(str(program), ask) == ["another"]
+
+
+@every_bad_text
+def test_a_memory_that_cannot_be_read_is_none(tmp_path: Path, text: bytes) -> None:
+    program, memory = tmp_path / "program", tmp_path / "answers.json"
+    program.touch()
+    memory.write_bytes(text)
+    known = Remembered(memory)
+    assert known.answer(str(program), lambda: ["asked"]) == ["asked"]
+    known.save()
+    assert Remembered(memory).answer(str(program), lambda: ["asked again"]) == ["asked"]
 
 
 def test_no_answer_is_an_answer_too(tmp_path: Path) -> None:

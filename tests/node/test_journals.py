@@ -76,6 +76,16 @@ def test_what_was_delivered_before_is_not_delivered_again(courier: Courier, run:
     assert run.metric("loss") == [1, 2]
 
 
+@pytest.mark.parametrize("text", ["", "x", "-5", "3", "1" * 5_000, "99999999999999999999", "100000", "[1]"])
+def test_an_acknowledgement_that_cannot_be_right_loses_nothing(
+    courier: Courier, run: RunOnServer, telemetry: Path, text: str
+) -> None:
+    path = write(telemetry, run.id, value(1), value(2))
+    path.with_suffix(".ack").write_text(text)
+    ship_all(Journals(courier, telemetry))
+    assert run.metric("loss") == [1, 2]
+
+
 def test_an_acknowledgement_that_goes_too_far(courier: Courier, run: RunOnServer, telemetry: Path) -> None:
     path = write(telemetry, run.id, value(1), value(2))
     path.with_suffix(".ack").write_text(str(len(contract.line(*value(1)))))

@@ -3,12 +3,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from runyard.contracts.manifest import FOLDER, LINK, Entry, Manifest, make, parse
+from runyard.contracts.manifest import FOLDER, LINK, BadManifest, Entry, Manifest, make, parse
 from runyard.node.layout import lay_out, object_path, out_of_disk
 from runyard.node.problem import RunProblem
 
@@ -155,3 +156,23 @@ def test_the_layout_of_the_object_store_is_the_stores(tmp_path: Path) -> None:
 
     digest = hashlib.sha256(b"x").hexdigest()
     assert object_path(tmp_path, digest) == Objects(tmp_path).path(digest)
+
+
+def test_a_snapshot_of_any_depth_is_laid_out(snapshot: Snapshot, objects: Path, work: Path) -> None:
+    path = "/".join(["d"] * 1500) + "/file"
+    assert lay_out(snapshot({path: "deep"}, objects), objects, work, nothing) == 1
+    assert (work / path).read_text() == "deep"
+    subprocess.run(["rm", "-rf", work], check=True)  # pytest could not
+
+
+def test_a_path_that_no_disk_takes_is_refused() -> None:
+    path = "/".join(["d"] * 2500) + "/file"
+    with pytest.raises(BadManifest, match="path that no disk takes"):
+        parse(make([Entry(path, digest="0" * 64)]).text)
+
+
+def test_a_deep_path_below_a_link_is_refused(objects: Path, work: Path) -> None:
+    deep = "/".join(["d"] * 1000)
+    entries = [Entry("d/d/d", LINK, target="/"), Entry(f"{deep}/file", digest="0" * 64)]
+    with pytest.raises(RunProblem, match="lies below a file or a link"):
+        lay_out(make(entries), objects, work, nothing)

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.bad_json import every_bad_text
 
 from runyard.contracts import journal as contract
+from runyard.node.ship import main
 from runyard.sdk.processes import started
 
 if TYPE_CHECKING:
@@ -226,3 +228,19 @@ def test_a_folder_that_is_no_telemetry_folder(tmp_path: Path) -> None:
     said = subprocess.run([sys.executable, "-m", "runyard.node.ship", str(tmp_path)], stderr=subprocess.PIPE, text=True)
     assert said.returncode == 2
     assert "ship.json" in said.stderr
+
+
+@every_bad_text
+def test_an_order_that_cannot_be_read_is_told_and_nothing_is_lost(
+    telemetry: Path, text: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(telemetry, "run-1", loss(1))
+    (telemetry / "ship.json").write_bytes(text)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        assert main([str(telemetry)]) == 2
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert "cannot be delivered" in capsys.readouterr().err
+    assert any((telemetry / "journal").iterdir())

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.bad_json import every_bad_text
+
 from runyard.node import state
 from runyard.node.state import RUNNING, Launched, State
 
@@ -13,9 +15,13 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert (tmp_path / "state.json").stat().st_mode & 0o077 == 0
 
 
-def test_no_state_and_a_damaged_one(tmp_path: Path) -> None:
+def test_no_state(tmp_path: Path) -> None:
     assert state.load(tmp_path) is None
-    (tmp_path / "state.json").write_text('{"phase": "runn')
+
+
+@every_bad_text
+def test_a_damaged_state_is_none(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "state.json").write_bytes(text)
     assert state.load(tmp_path) is None
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.bad_json import every_bad_text
 
 from runyard.contracts import manifest, pack
 from runyard.sdk import snapshot, snapshot_hashes
@@ -63,6 +64,31 @@ def unpack(workspace: Workspace, snapshot_id: str, target: Path) -> Path:
                 place.write_bytes(archive.read(member))
                 place.chmod(mode & 0o777)
     return target / "folder"
+
+
+@pytest.mark.parametrize("mark", ["7", "null", "[]", "{}", '"text"', "SAME", "[SAME]"])
+def test_a_cache_that_was_damaged_changes_no_snapshot(tmp_path: Path, mark: str) -> None:
+    folder, cache = tmp_path / "folder", tmp_path / "cache"
+    folder.mkdir()
+    (folder / "a").write_text("content")
+    good = entries(folder, cache)
+    found = (folder / "a").stat()
+    same = f"[{found.st_size}, {found.st_mtime_ns}, {found.st_ctime_ns}, {found.st_ino}"
+    text = mark.replace("[SAME]", f'{same}, "no digest"]').replace("SAME", f"{same}]")
+    cache.mkdir(exist_ok=True)
+    Known(cache, folder)._file.write_text(f'{{"a": {text}}}')
+    assert entries(folder, cache) == good
+
+
+@every_bad_text
+def test_a_cache_of_something_else_is_an_empty_one(tmp_path: Path, text: bytes) -> None:
+    folder, cache = tmp_path / "folder", tmp_path / "cache"
+    folder.mkdir()
+    (folder / "pid").write_text("content")
+    good = entries(folder, cache)
+    cache.mkdir(exist_ok=True)
+    Known(cache, folder)._file.write_bytes(text)
+    assert entries(folder, cache) == good
 
 
 def test_a_folder_comes_back_as_it_was(workspace: Workspace, tmp_path: Path) -> None:

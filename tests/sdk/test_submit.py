@@ -102,6 +102,13 @@ def test_a_command(experiment: Experiment, project: Path) -> None:
     assert run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"] == f"hello {run.id}\n"
 
 
+def test_the_longest_name_of_an_experiment_runs(workspace: Workspace, project: Path) -> None:
+    experiment = Experiment(workspace, "e" * 255)
+    run = experiment.submit(configured(project, command=["true"], script=None, environment=managed()))
+    assert run.wait_for_completion()["status"] == "Completed"
+    assert run.experiment.name == experiment.name
+
+
 def test_a_failed_run_raises_with_its_error_in_a_few_lines(
     experiment: Experiment, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from runyard.server.auth import run_token, same, view_key
 
 if TYPE_CHECKING:
@@ -77,6 +79,20 @@ def test_the_token_of_a_deleted_run_adds_nothing(client: Client) -> None:
     gone = client.as_run(run)
     assert gone.call("POST", "/api/objects", body=b"").code == "run_not_found"
     assert gone.call("PUT", f"/api/runs/{run['id']}/files/x", body=b"x").code == "run_not_found"
+
+
+@pytest.mark.parametrize("how", ["run", "experiment"])
+def test_the_token_and_the_link_of_a_deleted_run_never_lead_to_another(client: Client, how: str) -> None:
+    run = client.make_run(run_id="nightly")
+    client.end(run)
+    client.ok("DELETE", "/api/runs/nightly" if how == "run" else f"/api/experiments/{run['experiment_id']}")
+    answer = client.call(
+        "POST", "/api/runs", {"workspace": "local", "experiment": "trial", "kind": "interactive", "run_id": "nightly"}
+    )
+    assert (answer.status, answer.code) == (409, "run_deleted")
+    assert client.as_run(run).get("/api/runs/nightly").code == "run_not_found"
+    assert replace(client, token=None).get(run["web_url"].removeprefix(client.url)).status == 404
+    assert client.make_run(run_id="nightly2")["id"] == "nightly2"
 
 
 def test_a_token_signed_with_another_secret_is_unknown(client: Client) -> None:

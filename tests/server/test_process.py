@@ -231,10 +231,23 @@ def test_the_token_and_the_secret_outlive_the_server(start: Start, home: Path) -
 
 
 def test_an_operators_token_is_where_clients_on_this_machine_look_for_it(start: Start, home: Path) -> None:
-    client = start(RUNYARD_TOKEN="chosen").ready()
-    assert client.token == "chosen"
-    assert (home / "token").read_text().strip() == "chosen"
+    client = start(RUNYARD_TOKEN="chosen-by-myself").ready()
+    assert client.token == "chosen-by-myself"
+    assert (home / "token").read_text().strip() == "chosen-by-myself"
     assert client.get("/api/server").status == 200
+
+
+@pytest.mark.parametrize("name", ["token", "secret"])
+def test_what_can_be_guessed_is_refused_on_this_machine_too(start: Start, home: Path, name: str) -> None:
+    (home / name).write_text("x\n")
+    code, said = start().wait()
+    assert code == 5
+    assert f"The {name} in {home / name} has 1 characters" in said
+    assert "token_urlsafe" in said
+    (home / name).unlink()
+    if name == "token":
+        code, said = start(RUNYARD_TOKEN="x").wait()
+        assert (code, "The token has 1 characters" in said) == (5, True)
 
 
 def test_the_log_never_holds_a_token_or_a_key(start: Start) -> None:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from runyard.store import migrations, workspaces
 from runyard.store.database import Database
@@ -25,7 +28,7 @@ def test_a_new_database_is_made_with_its_tables_and_opens_again(database_url: st
 
 def test_kind_tells_the_database(database_url: str) -> None:
     database = Database.open(database_url)
-    database.ping()
+    database.check()
     assert database.kind == database_url.partition(":")[0]
     database.close()
 
@@ -179,12 +182,12 @@ def test_an_address_of_no_use_is_refused_with_examples(url: str) -> None:
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_every_spelling_of_postgresql_is_understood(scheme: str, postgresql_url: str) -> None:
     database = Database.open(scheme + postgresql_url.removeprefix("postgresql"))
-    database.ping()
+    database.check()
     database.close()
 
 
 def test_two_processes_may_make_the_same_database_at_once(tmp_path: Path) -> None:
-    program = "import sys; from runyard.store.database import Database; Database.open(sys.argv[1]).ping()"
+    program = "import sys; from runyard.store.database import Database; Database.open(sys.argv[1]).check()"
     command = [sys.executable, "-c", program, f"sqlite:///{tmp_path}/r.db"]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
     results = [(process.communicate(timeout=60)[1], process.returncode) for process in processes]
@@ -208,3 +211,62 @@ def test_a_missing_driver_is_named_with_the_command_that_brings_it(monkeypatch: 
     assert refused.value.help is not None
     assert f"{sys.executable} -m pip install" in refused.value.help
     assert "[postgres]'" in refused.value.help
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
+def test_a_file_that_takes_no_writes_is_found_out() -> None:
+    folder = Path(tempfile.mkdtemp())  # which others may look into, unlike the folders of tests
+    try:
+        folder.chmod(0o755)
+        database = Database.open(f"sqlite:///{folder}/r.db")
+        database.check()
+        (folder / "r.db").chmod(0o444)
+        os.seteuid(65534)  # root may write anywhere
+        try:
+            with pytest.raises(Unavailable, match="cannot be used") as caught:
+                database.check()
+        finally:
+            os.seteuid(0)
+        assert caught.value.code == "not_ready"
+        database.check()
+        database.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_postgresql_that_takes_no_writes_is_found_out(postgresql_url: str) -> None:
+    """As a standby does, or a disk that PostgreSQL has closed to writers."""
+    database = Database.open(postgresql_url)
+    database.check()
+    with database.write() as connection:
+        name = make_url(postgresql_url).database
+        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = on"))
+    database.close()
+    with pytest.raises(Unavailable, match="read-only") as caught:
+        database.check()
+    assert caught.value.code == "not_ready"
+    database.close()
+
+
+def test_damage_that_was_met_is_remembered(tmp_path: Path) -> None:
+    file = tmp_path / "r.db"
+    database = Database.open(f"sqlite:///{file}")
+    with database.write() as connection:
+        root = connection.execute(
+            text("SELECT rootpage FROM sqlite_master WHERE name = 'launches_by_context'")
+        ).scalar()
+        size = connection.execute(text("PRAGMA page_size")).scalar()
+    database.check()
+    database.close()
+    assert root is not None
+    assert size is not None
+    with file.open("r+b") as page:
+        page.seek((root - 1) * size)
+        page.write(b"\xff" * size)
+    again = Database.open(f"sqlite:///{file}")
+    with pytest.raises(Damaged), again.read() as connection:
+        connection.execute(text("SELECT 1 FROM launches INDEXED BY launches_by_context WHERE context = 'x'")).all()
+    with pytest.raises(Damaged) as caught:
+        again.check()
+    assert caught.value.code == "database_damaged"
+    again.close()

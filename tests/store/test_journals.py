@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection, event
 
 from runyard.contracts import journal
 from runyard.contracts.journal import line, pack_value
-from runyard.store import journals, runs, series
+from runyard.store import journals, runs, series, tables
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.runs import NewRun, Run
 from runyard.store.store import Store
@@ -199,3 +200,37 @@ def test_the_journal_and_its_parser_agree_on_floats(store: Store, make_run: Make
     text = b'["v","x",' + journal.encode_float(float("-inf")).encode() + b",1.0,null]\n"
     accept(store, 0, text)
     assert metrics(store)[0]["values"] == [{"f": "-inf"}]
+
+
+def test_a_journal_of_many_names_lets_others_have_their_turn(store: Store, make_run: MakeRun) -> None:
+    make_run("r")
+    names = 3 * journals.MOST_ROWS
+    data = b"".join(line("v", f"metric {number % names}", float(number), 1.0, None) for number in range(2 * names))
+    touched: list[int] = []
+
+    def count_rows(connection: Connection, clause: Any, many: Any, once: Any, *_: Any) -> None:
+        if clause.is_insert and clause.table is tables.series:
+            touched.append(len(many))
+
+    event.listen(store.database._readers, "before_execute", count_rows)
+    try:
+        assert journals.take(store.database, "r", "w", 0, data) == len(data)
+    finally:
+        event.remove(store.database._readers, "before_execute", count_rows)
+    assert sum(touched) == names
+    assert max(touched) <= journals.MOST_ROWS
+    found = {metric["name"]: metric["values"] for metric in metrics(store)}
+    assert found == {f"metric {number}": [float(number), float(number + names)] for number in range(names)}
+    assert journals.take(store.database, "r", "w", 0, data) == len(data), "what comes twice changes nothing"
+    assert {metric["name"]: metric["values"] for metric in metrics(store)} == found
+
+
+@pytest.mark.parametrize("data", [b"", b"no line", b'["v","a",1.0,1.0,null]\nhalf'])
+def test_what_is_no_batch_is_taken_as_it_was(store: Store, make_run: MakeRun, data: bytes) -> None:
+    make_run("r")
+    if data:
+        with pytest.raises(Refused):
+            journals.take(store.database, "r", "w", 0, data)
+    else:
+        assert journals.take(store.database, "r", "w", 0, data) == 0
+    assert metrics(store) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runyard.contracts import states
-from runyard.store import files, runs, workspaces
+from runyard.store import files, run_filter, runs, workspaces
 from runyard.store.errors import Refused
 from runyard.store.runs import Run, RunFilter
 from runyard.store.store import Store
@@ -156,3 +156,18 @@ def test_the_order_can_be_chosen(store: Store, make_run: MakeRun, found: Callabl
     assert found(order="oldest") == ["a", "b", "c", "d", "e"]
     assert found(order="largest") == ["c", "d", "a", "e", "b"]
     assert found(order="longest") == ["d", "b", "a", "e", "c"]
+
+
+def test_many_labels_are_looked_for_and_too_many_refused(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    tags = {f"key{number}": str(number) for number in range(run_filter.MOST_LABELS)}
+    made = make_run(tags=tags)
+    make_run(tags={**tags, "key7": "other"})
+    assert found(tags=list(tags.items())) == [made.id]
+    with pytest.raises(Refused, match="asks for 1000 tags and properties") as refusal:
+        found(tags=[("key", None)] * 600, properties=[("key", None)] * 400)
+    assert refusal.value.code == "bad_request"
+
+
+def test_no_run_is_found_by_more_than_an_id_can_hold(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
+    make_run()
+    assert found(short="_" * 60_000) == []

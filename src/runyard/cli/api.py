@@ -11,6 +11,7 @@ from runyard.cli import errors
 from runyard.contracts import home as homes
 from runyard.sdk.client import Client, ClientProblem, Event, Locator, quote
 from runyard.sdk.run_events import follow
+from runyard.sdk.run_listing import tell_of_damage
 from runyard.sdk.service import Service, find_service
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class Api:
                 },
             )
             yield from answer["runs"]
+            tell_of_damage(answer)
             after = answer["next"]
             if after is None:
                 return

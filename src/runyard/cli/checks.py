@@ -18,6 +18,7 @@ from runyard.contracts import home as homes
 from runyard.contracts.installation import installation
 from runyard.sdk import processes
 from runyard.sdk.client import ClientProblem, healthy
+from runyard.sdk.folders import walk
 
 LITTLE_SPACE = 2_000_000_000
 NO_SPACE = 100_000_000
@@ -272,4 +273,5 @@ def _age(path: Path) -> float:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    files = (os.path.join(place, name) for place, _, names in walk(str(folder)) for name in names)
+    return sum(os.lstat(path).st_size for path in files)

@@ -61,20 +61,26 @@ def get(
 
     server = api.connect()
     run_id = server.find(run)["id"]
-    wanted = _wanted(run_id, server.files(run_id), name or [])
+    kept = server.files(run_id)
+    wanted = _wanted(run_id, kept, name or [])
+    on_disk = names.on_disk(names.check_file(file["name"]) for file in kept)
+    places = {file["name"]: on_disk[names.check_file(file["name"])] for file in kept}
     folder = to or _named_like(run_id)
     got: list[dict[str, object]] = []
     with progress("Downloading", sum(file["size"] for file in wanted)) as moved:
         for file in wanted:
-            path = folder / names.check_file(file["name"])
-            got.append(
-                {"name": file["name"], "path": str(path), "size": server.download(run_id, file["name"], path, moved)}
-            )
+            path = folder / places[file["name"]]
+            size = server.download(run_id, file["name"], path, moved)
+            got.append({"name": file["name"], "path": str(path), "size": size})
     if as_json:
         screen.document(got)
         return
     for entry in got:
         print(entry["path"])
+    for file in wanted:
+        if places[file["name"]] != file["name"]:
+            note = f"Note: {file['name']} is also a folder of the run, so the file is here as {places[file['name']]}."
+            typer.echo(note, err=True)
 
 
 def _named_like(run_id: str) -> Path:

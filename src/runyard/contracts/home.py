@@ -20,10 +20,11 @@ RUNYARD_HOME (~/.runyard)
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from runyard.contracts.json_files import BadFile, is_process, made_of, read_object
 
 DEFAULT_PORT = 7420
 
@@ -48,26 +49,40 @@ def server_file(folder: Path) -> Path:
 
 
 def read_server(folder: Path) -> Running | None:
-    try:
-        said = json.loads(server_file(folder).read_text("utf-8"))
-        started = said.get("started")
-        return Running(str(said["url"]), int(said["pid"]), str(said["version"]), str(started) if started else None)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    """The server that runs for a home folder, or did; None when the file tells of none."""
+    path = server_file(folder)
+    if not is_own(path):
         return None
+    try:
+        running = made_of(Running, read_object(path), path)
+    except (OSError, BadFile):
+        return None
+    return running if is_process(running.pid) else None
 
 
 def read_token(folder: Path) -> str | None:
+    path = folder / "token"
     try:
-        return (folder / "token").read_text("utf-8").strip() or None
-    except OSError:
+        return (path.read_text("utf-8").strip() or None) if is_own(path) else None
+    except (OSError, UnicodeDecodeError):
         return None
+
+
+def is_own(path: Path) -> bool:
+    """Whether a file in a home folder is of the one whose home it is, and not put there by somebody else."""
+    try:
+        return os.lstat(path).st_uid in (os.geteuid(), 0, os.stat(path.parent).st_uid)
+    except OSError:
+        return False
 
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only this user can read, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    # Under a name that nobody can guess, and only if it is not there: else somebody might have put a file of theirs,
+    # or a link, in its place.
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(aside, path)

@@ -15,6 +15,8 @@ from runyard.contracts import names, pack
 
 FILE, FOLDER, LINK = "file", "dir", "link"
 
+LONGEST_PATH = 4000  # Linux takes 4,096 bytes, and a run's working folder comes before
+
 _line = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
@@ -64,6 +66,8 @@ def parse(text: bytes) -> Manifest:
         for number, row in enumerate(text.splitlines(), 1):
             path, kind, digest, size, executable, target = json.loads(row)
             entry = Entry(names.check_file(path), kind, digest, size, bool(executable), target)
+            if len(path) > LONGEST_PATH:
+                raise BadManifest(f"line {number} of the manifest has a path that no disk takes: {row[:80]!r}")
             if entry.path != path or not _is_sound(entry):
                 raise BadManifest(f"line {number} of the manifest is not a snapshot entry: {row[:80]!r}")
             entries.append(entry)

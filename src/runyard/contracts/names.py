@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
+from typing import Iterable
 
 EXPERIMENT = re.compile(r"[a-zA-Z0-9][\w\-]{0,254}", re.ASCII)
 WORKSPACE = re.compile(r"[a-zA-Z0-9][\w\-]{2,32}", re.ASCII)
 COMPUTE = re.compile(r"[a-zA-Z][\w\-]{1,62}", re.ASCII)
-RUN = re.compile(r"[a-zA-Z0-9][\w\-.]{0,199}", re.ASCII)  # part of file names, which end at 255 bytes
+LONGEST_RUN = 200  # a run's id is part of file names, which end at 255 bytes
+RUN = re.compile(rf"[a-zA-Z0-9][\w\-.]{{0,{LONGEST_RUN - 1}}}", re.ASCII)
 
 RULES = {
     "experiment": (EXPERIMENT, "1 to 255 letters, digits, '_' or '-', with a letter or digit first"),
     "workspace": (WORKSPACE, "3 to 33 letters, digits, '_' or '-', with a letter or digit first"),
     "compute": (COMPUTE, "2 to 63 letters, digits, '_' or '-', with a letter first"),
-    "run": (RUN, "1 to 200 letters, digits, '_', '-' or '.', with a letter or digit first"),
+    "run": (RUN, f"1 to {LONGEST_RUN} letters, digits, '_', '-' or '.', with a letter or digit first"),
 }
 
 
@@ -35,6 +39,13 @@ def check(kind: str, name: object) -> str:
         what = "compute target" if kind == "compute" else kind
         raise BadName(f"{shown(name)} is no name for {'an' if kind[0] in 'aeiou' else 'a'} {what}: use {rule}.")
     return name
+
+
+def submitted_run(experiment: str) -> str:
+    """A new id for a submitted run: `<experiment>_<unix seconds>_<8 hex>`, as in SDK v1. An experiment's name may be
+    longer than an id; then its beginning stands for it."""
+    unique = f"_{int(time.time())}_{os.urandom(4).hex()}"
+    return experiment[: LONGEST_RUN - len(unique)] + unique
 
 
 def shown(name: object) -> str:
@@ -62,3 +73,28 @@ def check_file(name: object) -> str:
             "'outputs/model.pt'."
         )
     return "/".join(parts)
+
+
+def on_disk(files: Iterable[str]) -> dict[str, str]:
+    """Where the files of a run's history lie once they are on a disk. One whose name is also that of a folder, which a
+    history may hold and a disk may not, gets a `~` at its end.
+
+    >>> on_disk(["x", "x/y"])
+    {'x': 'x~', 'x/y': 'x/y'}
+    """
+    named = sorted(set(files))
+    taken = set(named)
+    folders = {""}
+    for name in named:
+        folder = name.rpartition("/")[0]
+        while folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    places: dict[str, str] = {}
+    for name in named:
+        place = name
+        while place in folders or (place != name and place in taken):
+            place += "~"
+        taken.add(place)
+        places[name] = place
+    return places

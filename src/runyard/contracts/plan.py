@@ -17,12 +17,13 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import Distribution
+from runyard.contracts.json_files import made_of, read_object
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,11 @@ class Plan:
 
     @staticmethod
     def load(folder: Path) -> Plan:
-        said = json.loads((folder / "plan.json").read_text("utf-8"))
-        said["launch"] = Launch.from_dict(said["launch"])
-        return Plan(**{name: said[name] for name in Plan.__dataclass_fields__ if name in said})
+        """BadFile when the file does not hold a plan."""
+        path = folder / "plan.json"
+        said = read_object(path)
+        plan = made_of(Plan, said, path)
+        return replace(plan, launch=made_of(Launch, said["launch"], path))
 
 
 def node_folder(runs: Path, run_id: str, node: int) -> Path:

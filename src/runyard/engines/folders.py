@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from pathlib import Path
 
 from runyard.contracts import names
+from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
+from runyard.node import removal
 from runyard.node.lock import take_lock
-from runyard.node.removal import remove
+from runyard.sdk.folders import remove
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""
@@ -27,7 +28,7 @@ class RunFolders:
         self.runs = runs
         self._nurseries: dict[str, Nursery] = {}
         for rest in runs.glob(".*.gone"):  # what a runner was removing when it was killed
-            shutil.rmtree(rest, ignore_errors=True)
+            remove(rest)
 
     def of(self, run_id: str, node: int = 0) -> Path:
         return node_folder(self.runs, names.check("run", run_id), node)
@@ -46,7 +47,7 @@ class RunFolders:
                 plan.save(folder)
         except OSError as error:
             for folder in made:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
             raise EngineError(why(error, self.runs)) from error
         return made
 
@@ -57,7 +58,7 @@ class RunFolders:
         if lock is None:
             return runners.holder(folder / "runner.lock")
         with lock:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
         return None
 
     def nursery(self, sdk: str) -> Nursery:
@@ -82,10 +83,8 @@ class RunFolders:
             process = self.nursery(Plan.load(folder).sdk).start(folder, "--rescue")
         except OSError as error:
             raise EngineError(why(error, folder)) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise EngineError(
-                f"{folder / 'plan.json'} is damaged ({error!r}): nobody can deliver what lies there."
-            ) from error
+        except BadFile as error:
+            raise EngineError(f"What node runners left in {folder} cannot be delivered: {error}") from error
         await_end([process], lambda how: ear.gone(run_id, how))
         return {RESCUE: process.handle}
 
@@ -127,7 +126,7 @@ class RunFolders:
         there does that itself."""
         for folder in self._of_all_nodes(run_id):
             if runners.holder(folder / "runner.lock") is None:
-                remove(folder)
+                removal.remove(folder)
 
     def _of_all_nodes(self, run_id: str) -> list[Path]:
         own = self.of(run_id)

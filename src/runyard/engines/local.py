@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from runyard.engines import runners
 from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
 from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
+from runyard.sdk.folders import remove
 
 
 def default_places() -> int:
@@ -42,7 +42,7 @@ class LocalEngine(Engine):
                 process.kill()
                 process.wait()
             for folder in folders:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
             kind = EngineAway if isinstance(error, NurseryEnded) else EngineError
             raise kind(why(error, folders[0])) from error
         ear.placed(gang.run_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import signal
 import threading
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from runyard.contracts.json_files import BadFile, is_process, read_object
 from runyard.engines.base import Handle
 
 Gone = Callable[[str], None]
@@ -83,7 +83,16 @@ def holder(lock: Path) -> Handle | None:
     except FileNotFoundError:
         return None
     except BlockingIOError:
-        return handle_of(int(json.loads(lock.read_text("utf-8") or '{"pid": 0}')["pid"]))
+        return handle_of(_written(lock))
+
+
+def _written(lock: Path) -> int:
+    """The process id in a lock; 0, which no process has, when none can be read: it was taken a moment ago, perhaps."""
+    try:
+        pid = read_object(lock).get("pid")
+    except BadFile:
+        return 0
+    return pid if isinstance(pid, int) and is_process(pid) else 0
 
 
 def _created(pid: int) -> float | None:

@@ -17,13 +17,13 @@ import contextlib
 import errno
 import json
 import os
-import stat
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from runyard.contracts.home import write_private
+from runyard.contracts.json_files import BadFile, as_object, made_of
 from runyard.environments import images, locks
 from runyard.environments.builder import Built
 from runyard.environments.locks import Held
@@ -233,15 +233,15 @@ class Cache:
     def _build(self, key: str, make: Callable[[Path], Built], origin: Origin) -> Entry:
         _delete(self._take_away(key))
         folder = self.folder / key
-        begun = time.time()
+        begun = time.monotonic()
         try:
             os.mkdir(folder, 0o700)
             built = make(folder)
-            now = time.time()
+            seconds, now = time.monotonic() - begun, time.time()
             names = [origin.name] if origin.name else []
             size = _size(folder) + images.size(built)
             asked = list(origin.asked)
-            entry = Entry(key, origin.kind, origin.builder, built, names, size, now, now - begun, now, asked)
+            entry = Entry(key, origin.kind, origin.builder, built, names, size, now, seconds, now, asked)
             self._write(entry)
         except BaseException:
             _delete(self._take_away(key))
@@ -267,14 +267,15 @@ class Cache:
 
     def _read(self, key: str) -> Entry | None:
         """The entry of an environment that is ready. An entry that cannot be read counts as none."""
+        path = self._path(key, _ENTRY)
         try:
-            with open(self._path(key, _ENTRY), "rb") as file:
-                said = json.loads(file.read())
+            with open(path, "rb") as file:
+                said = as_object(file.read(), path)
                 used_at = os.fstat(file.fileno()).st_mtime
-            built = Built(**said.pop("built"))
+            entry = made_of(Entry, {**said, "key": key}, path)
             os.stat(self.folder / key)
-            return Entry(**{**said, "key": key, "built": built, "used_at": used_at})
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return replace(entry, built=made_of(Built, said["built"], path), used_at=used_at)
+        except (OSError, BadFile):
             return None
 
     def _half_made(self) -> Iterator[Path]:
@@ -347,12 +348,6 @@ def _size(folder: Path) -> int:
 
 def _delete(folder: Path) -> None:
     """Delete a folder as far as it goes: what cannot be deleted now, `sweep` tries again."""
-    import shutil  # loads what unpacks archives, which finding an environment needs not
+    from runyard.sdk.folders import remove  # which finding an environment needs not
 
-    shutil.rmtree(folder, ignore_errors=True)
-    if not folder.exists():
-        return
-    for place, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):  # another process may be deleting it too
-            os.chmod(place, stat.S_IRWXU)  # a build may leave folders that are read-only
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.home import write_private
+from runyard.contracts.json_files import BadFile, read_object
 
 
 class Remembered:
@@ -47,7 +48,9 @@ def _stamp(program: str) -> str:
 
 def _read(file: Path | None) -> dict[str, list[str]]:
     try:
-        said = json.loads(file.read_text("utf-8")) if file is not None else {}
-        return {str(program): [str(word) for word in answer] for program, answer in said.items() if answer}
-    except (OSError, ValueError, AttributeError, TypeError):
+        said = {} if file is None else read_object(file)
+    except (OSError, BadFile):
         return {}
+    return {
+        name: [str(word) for word in answer] for name, answer in said.items() if isinstance(answer, list) and answer
+    }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Iterator
 
 from runyard.node.courier import Courier, Refused
+from runyard.sdk.folders import walk
 
 CHUNK = 1 << 20
 CHUNKS_PER_LOOK = 8  # then the other files have their turn
@@ -177,7 +178,7 @@ class LogFolder:
 
 def regular_files(folder: Path) -> Iterator[str]:
     """The files below a folder, as relative paths. A link to a file counts; one to a folder is not gone into."""
-    for above, _, files in os.walk(folder):
+    for above, _, files in walk(str(folder)):
         for name in files:
             path = os.path.join(above, name)
             try:

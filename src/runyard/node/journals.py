@@ -207,9 +207,16 @@ def _middle(lines: bytes) -> int:
 
 
 def _read_ack(journal: Path) -> int:
+    """How much of a journal is confirmed. What cannot be right counts as nothing: to send it again does no harm, to
+    leave it out would lose it."""
     try:
-        return int(journal.with_suffix(".ack").read_text("ascii"))
-    except (FileNotFoundError, ValueError):
+        confirmed = int(journal.with_suffix(".ack").read_text("ascii"))
+        if confirmed <= 0:
+            return 0
+        with open_regular(journal) as file:
+            file.seek(confirmed - 1)
+            return confirmed if file.read(1) == b"\n" else 0
+    except (FileNotFoundError, ValueError, OverflowError):
         return 0
 
 

@@ -10,6 +10,7 @@ from typing import Callable, Iterator
 
 from runyard.contracts.manifest import FILE, FOLDER, LINK, Entry, Manifest
 from runyard.node.problem import RunProblem
+from runyard.sdk import folders
 
 CHUNK = 1 << 20
 SENT_ANEW = "Submit the run again: what the store lacks, or has damaged, is sent anew."
@@ -52,7 +53,7 @@ def lay_out(manifest: Manifest, objects: Path, work: Path, check: Callable[[], N
             path = work / entry.path
             folder = path if entry.kind == FOLDER else path.parent
             if folder not in made:
-                os.makedirs(folder, exist_ok=True)
+                folders.make(str(folder))
                 made.add(folder)
             if entry.kind == FILE:
                 check()
@@ -87,16 +88,21 @@ def _refuse_detours(manifest: Manifest) -> None:
     """Refuse a path that lies below a file or a link of the same manifest: it would lead elsewhere."""
     leaves = {entry.path for entry in manifest.entries if entry.kind != FOLDER}
     seen = set()
+    good = {""}  # folders below which nothing leads elsewhere
     for entry in manifest.entries:
-        parts = entry.path.split("/")
-        above = ("/".join(parts[:length]) for length in range(1, len(parts)))
-        if entry.path in seen or any(path in leaves for path in above):
+        above = []
+        folder = entry.path.rpartition("/")[0]
+        while folder not in good:
+            above.append(folder)
+            folder = folder.rpartition("/")[0]
+        if entry.path in seen or not leaves.isdisjoint(above):
             raise RunProblem(
                 "SnapshotIncomplete",
                 f"The snapshot's manifest is wrong: {entry.path!r} is there twice, or lies below a file or a link.",
                 "Submit the run again, so that a new snapshot is taken.",
             )
         seen.add(entry.path)
+        good.update(above)
 
 
 def _copy(entry: Entry, objects: Path, target: Path) -> None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 from pathlib import Path
-from types import TracebackType
-from typing import Callable, Tuple, Type
 
 from runyard.node.log import say
-
-_Failure = Tuple[Type[BaseException], BaseException, TracebackType]
+from runyard.sdk import folders
 
 
 def remove(folder: Path) -> None:
@@ -21,15 +16,4 @@ def remove(folder: Path) -> None:
         os.rename(folder, aside)
     except FileNotFoundError:
         return
-    shutil.rmtree(aside, onerror=_open_up)  # `onexc` is not there before Python 3.12
-
-
-def _open_up(function: Callable[..., object], path: str, failure: _Failure) -> None:
-    """A folder that the script has made read-only is opened, and tried once more."""
-    try:
-        for each in (os.path.dirname(path), path):
-            if not os.path.islink(each):
-                os.chmod(each, os.stat(each).st_mode | stat.S_IRWXU)
-        function(path)
-    except OSError as error:
-        say(f"{path} could not be removed: {error}")
+    folders.remove(aside, lambda path, error: say(f"{path} could not be removed: {error}"))

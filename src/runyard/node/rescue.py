@@ -16,6 +16,7 @@ from typing import TextIO
 
 from runyard.contracts.distribution import MPI
 from runyard.contracts.environment import CONTAINER, Specification
+from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan, node_folder
 from runyard.node import processes, state
 from runyard.node.facts import Fact, ended
@@ -58,6 +59,8 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
                     done.add(node)
         except FileNotFoundError:  # its runner has delivered everything, and is gone
             done.add(node)
+        except BadFile as error:
+            say(f"what node {node} left cannot be delivered: {error}")
     return done
 
 

@@ -43,12 +43,13 @@ def _give_back(
     count = 0
     try:
         found = courier.send("GET", f"/api/runs/{quote(plan.run_id)}/files", params={"prefix": prefix})["files"]
+        places = names.on_disk(names.check_file(str(each["name"])) for each in found)
         for each in found:
             name = names.check_file(str(each["name"]))
             if name.startswith(without):
                 continue
             check()
-            path = work / (place + name[len(prefix) :])
+            path = work / (place + places[name][len(prefix) :])
             if not _inside(path.parent, work):
                 say(f"{name} is not given back: its folder is a link that leads elsewhere")
                 continue

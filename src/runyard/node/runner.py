@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan
 from runyard.node import environment, exits, launch, processes, variables
 from runyard.node.lock import take_lock
@@ -45,7 +46,11 @@ def main(arguments: list[str], signals: Signals) -> int:
         say(f"another node runner is at work in {folder}")
         return 0
     with lock:
-        plan = Plan.load(folder)
+        try:
+            plan = Plan.load(folder)
+        except BadFile as error:
+            say(f"there is nothing that can be run or delivered here: {error}")
+            return 1
         if rescuing:
             from runyard.node.rescue import rescue
 

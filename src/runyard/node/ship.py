@@ -14,14 +14,14 @@ The folder's `ship.json`, which only the user can read, says what to do:
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import signal
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping
 
+from runyard.contracts.json_files import BadFile, made_of, read_object
 from runyard.node.courier import Courier, ServerAway, Unwanted
 from runyard.node.facts import Fact, ended
 from runyard.node.follow import GrowingFile, LogFolder
@@ -37,6 +37,21 @@ LOOK_FOR_OWNER_EVERY = 0.5
 LEFT_FOR_LATER = 75  # EX_TEMPFAIL: everything is still on the disk
 
 
+@dataclass(frozen=True)
+class Order:
+    """What `ship.json` says."""
+
+    run_id: str
+    token: str
+    server_url: str
+    owner_pid: int
+    server_file: str | None = None
+    owner_started: str | None = None
+    lead: bool = False
+    files: dict[str, str] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+
+
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m runyard.node.ship <telemetry folder>", file=sys.stderr)
@@ -48,7 +63,7 @@ def main(arguments: list[str]) -> int:
     try:
         with open(folder / "ship.lock", "a+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            order = json.loads((folder / "ship.json").read_text("utf-8"))
+            order = _order(folder / "ship.json")
             lock.seek(0)
             resume = bool(lock.read())  # another shipper was here, and died
             print(os.getpid(), file=lock, flush=True)
@@ -60,16 +75,18 @@ def main(arguments: list[str]) -> int:
             print(f"{folder} is not a telemetry folder: {error}", file=sys.stderr)
             return 2
         return 0  # another process has delivered it all
+    except BadFile as error:
+        print(f"what lies in {folder} cannot be delivered: {error}", file=sys.stderr)
+        return 2
 
 
-def ship(folder: Path, order: Mapping[str, Any], resume: bool = False) -> int:
+def ship(folder: Path, order: Order, resume: bool = False) -> int:
     """Follow until the run is ended or its owner is gone; deliver everything; remove the folder."""
-    file = order.get("server_file")
-    locator = Locator(str(order["server_url"]), str(order["token"]), Path(file) if file else None)
-    courier = Courier(str(order["run_id"]), locator, folder)
-    lead = bool(order.get("lead"))
+    locator = Locator(order.server_url, order.token, Path(order.server_file) if order.server_file else None)
+    courier = Courier(order.run_id, locator, folder)
+    lead = order.lead
     shipper = _shipper(courier, folder, order, resume)
-    owner = _Owner(int(order["owner_pid"]), order.get("owner_started"))
+    owner = _Owner(order.owner_pid, order.owner_started)
 
     def over() -> bool:
         # A handle from outside lives as long as its owner, but no longer than its folder.
@@ -90,12 +107,16 @@ def ship(folder: Path, order: Mapping[str, Any], resume: bool = False) -> int:
     return 0
 
 
+def _order(path: Path) -> Order:
+    return made_of(Order, read_object(path), path)
+
+
 class _Owner:
     """The process that writes; it is looked for now and then, because that may take a process of its own."""
 
-    def __init__(self, pid: int, started: object) -> None:
+    def __init__(self, pid: int, started: str | None) -> None:
         self.pid = pid
-        self._started = None if started is None else str(started)
+        self._started = started
         self._next_look = 0.0
         self._gone = False
 
@@ -106,17 +127,17 @@ class _Owner:
         return self._gone
 
 
-def _shipper(courier: Courier, folder: Path, order: Mapping[str, Any], resume: bool) -> Shipper:
+def _shipper(courier: Courier, folder: Path, order: Order, resume: bool) -> Shipper:
     sources: list[GrowingFile | LogFolder] = []
     outputs = None
-    for name, path in (order.get("files") or {}).items():
+    for name, path in order.files.items():
         sources.append(GrowingFile(courier, Path(path), name, resume))
-    for name, path in (order.get("folders") or {}).items():
+    for name, path in order.folders.items():
         if name == "outputs":
             outputs = Outputs(courier, Path(path), name)
         else:
             sources.append(LogFolder(courier, Path(path), name, resume))
-    return Shipper(courier, Journals(courier, folder), sources, outputs, heartbeats=bool(order.get("lead")))
+    return Shipper(courier, Journals(courier, folder), sources, outputs, heartbeats=order.lead)
 
 
 def _end(shipper: Shipper, owner: int) -> Fact:

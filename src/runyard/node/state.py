@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts.home import write_private
+from runyard.contracts.json_files import BadFile, made_of, read_object
 from runyard.node.log import say
 
 PREPARING, RUNNING, ENDED = "preparing", "running", "ended"
@@ -54,13 +55,14 @@ def machine() -> str:
 
 def load(folder: Path) -> State | None:
     """The state that a former runner left; None when it left none."""
+    path = folder / "state.json"
     try:
-        said = json.loads((folder / "state.json").read_text("utf-8"))
-        said["runner"] = Launched(**said["runner"])
-        said["processes"] = [Launched(**each) for each in said["processes"]]
-        return State(**said)
+        said = read_object(path)
+        left = made_of(State, said, path)
+        runner = made_of(Launched, said["runner"], path)
+        return replace(left, runner=runner, processes=[made_of(Launched, each, path) for each in left.processes])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, BadFile) as error:
         say(f"state.json cannot be read: {error}")
         return None

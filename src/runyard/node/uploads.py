@@ -10,6 +10,7 @@ from typing import Iterator, NamedTuple
 from runyard.contracts import names, pack
 from runyard.node.courier import Courier, Refused, wire_name
 from runyard.node.follow import open_regular, regular_files
+from runyard.sdk.folders import walk
 
 SETTLED_AFTER = 2.0
 NAMES_PER_REQUEST = 200
@@ -129,7 +130,7 @@ class Outputs:
             return None
 
     def _folders_behind_links(self) -> Iterator[str]:
-        for above, folders, _ in os.walk(self._folder):
+        for above, folders, _ in walk(str(self._folder)):
             for name in folders:
                 path = os.path.join(above, name)
                 if os.path.islink(path) and not _inside(os.path.realpath(path), os.path.realpath(self._folder)):

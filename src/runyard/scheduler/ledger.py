@@ -38,9 +38,10 @@ class Ledger:
             change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
             if change is None:
                 return run
-            now = datetime.now(timezone.utc)
+            now = max(datetime.now(timezone.utc), runs.changed_at(connection, run_id))
+            happened_at = _happened(change.at, run, now)
             run = runs.record_state(
-                connection, run_id, change.status, change.reason, now, change.error, fact.warnings, change.at
+                connection, run_id, change.status, change.reason, now, change.error, fact.warnings, happened_at
             )
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)
@@ -63,3 +64,9 @@ class Ledger:
         if run.restart is None and not replaceable:
             return Attempt(run.attempt)
         return Attempt(run.attempt, attempts.most(connection, run.id), run.restart, replaceable)
+
+
+def _happened(told: datetime | None, run: Run, now: datetime) -> datetime | None:
+    """When the cause of a change happened. A clock that was put back, or that of a node which goes wrong, does not make
+    a run start before it was made, nor end before it started: then the moment counts in which it was told."""
+    return told if told is None or told >= (run.started_at or run.created_at) else now

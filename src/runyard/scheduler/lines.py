@@ -18,6 +18,14 @@ from runyard.store.store import Store
 NOTHING = dict.fromkeys(NODE_STATES, 0)
 
 
+_WHEN_LOADED = time.time() - time.monotonic()
+
+
+def steady() -> float:
+    """Seconds since 1970 by a clock that is not put back or forward while the server runs: idle times are measured."""
+    return _WHEN_LOADED + time.monotonic()
+
+
 class Line:
     """Those who wait for one target, and those who hold it. Safe to use from many threads.
 
@@ -32,7 +40,7 @@ class Line:
         self.worker = Worker(f"target {target.name}")
         self.away: str | None = None  # why the cluster could not be handed a run when it was last tried
         self.ask_again_at = 0.0  # by the monotonic clock
-        self._since = time.time()
+        self._since = steady()
         self.ours = target.engine == LOCAL_ENGINE
         self._queue = Queue(
             "this machine" if target.name == LOCAL else target.name,
@@ -40,7 +48,7 @@ class Line:
             children_pass=target.name == LOCAL,
             unplaced=1 if target.engine == RAY else None,
         )
-        self._pool = Pool(target.name, *self._scale(), time.time) if self.ours else None
+        self._pool = Pool(target.name, *self._scale(), steady) if self.ours else None
 
     @property
     def engine(self) -> Engine:

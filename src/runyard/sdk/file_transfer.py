@@ -13,6 +13,7 @@ from runyard.contracts import names, pack
 from runyard.sdk.client import ClientProblem, Unreachable, quote
 from runyard.sdk.documents import FileDocument
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
+from runyard.sdk.folders import walk
 from runyard.sdk.progress import progress
 from runyard.sdk.service import Service, sdk_exception
 
@@ -30,7 +31,7 @@ def listed(service: Service, run_id: str, prefix: str = "") -> list[FileDocument
 
 def files_below(folder: Path) -> Iterator[str]:
     """The files in a folder and below, as paths relative to it, with '/'."""
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in walk(str(folder)):
         folders.sort()
         for name in sorted(files):
             path = Path(place, name)

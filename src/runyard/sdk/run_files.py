@@ -80,13 +80,16 @@ class RunFiles(RunCore):
         """Fetch every file whose name begins with `prefix` into `output_directory`.
 
         Each keeps its name below that folder; `append_prefix=False` leaves the prefix away. `output_paths` names each
-        file's place instead, in the order of the files' names.
+        file's place instead, in the order of the files' names. A file whose name is also that of a folder gets a `~`
+        at its end: a run's history may hold both, and a disk may not.
         """
         self._deliver_before_reading()
         wanted = [file["name"] for file in file_transfer.listed(self._service, self._run_id, prefix or "")]
         folder = Path(output_directory) if output_directory is not None else Path()
         if output_paths is None:
-            targets = [folder / file_transfer.placed(name, prefix or "", append_prefix) for name in wanted]
+            below = [file_transfer.placed(name, prefix or "", append_prefix) for name in wanted]
+            places = names.on_disk(below)
+            targets = [folder / places[name] for name in below]
         else:
             given = [output_paths] if isinstance(output_paths, (str, os.PathLike)) else list(output_paths)
             if len(given) != len(wanted):

@@ -6,6 +6,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from runyard.sdk.documents import RunDocument
 from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.notices import notice_once
 from runyard.sdk.service import Service
 
 PAGE = 200
@@ -57,6 +58,13 @@ def listed_runs(
     while True:
         page = service.get("/api/runs", {**params, "after": after})
         yield from page["runs"]
+        tell_of_damage(page)
         after = page["next"]
         if after is None:
             return
+
+
+def tell_of_damage(page: Mapping[str, Any]) -> None:
+    """Say which runs are not in a list because the server cannot read them."""
+    for problem in page.get("damaged") or ():
+        notice_once(str(problem["title"]), f"A run is left out of the list. {problem['title']} {problem['help']}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from typing import Any, cast
 
 from runyard.sdk.client import ClientProblem, quote
@@ -11,11 +9,6 @@ from runyard.sdk.documents import RunDocument
 from runyard.sdk.service import Service, sdk_exception
 
 INTERACTIVE_TYPE = "azureml.interactive"
-
-
-def submitted_run_id(experiment: str) -> str:
-    """`<experiment>_<unix seconds>_<8 hex>`, as SDK v1 names submitted runs."""
-    return f"{experiment[:230]}_{int(time.time())}_{os.urandom(4).hex()}"
 
 
 def make_run(service: Service, wanted: dict[str, Any], chosen: bool) -> RunDocument:

@@ -15,9 +15,10 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Iterable, NamedTuple
+from typing import Any, Iterable, NamedTuple
 
 from runyard.contracts import manifest, pack
+from runyard.contracts.json_files import BadFile, read_object
 from runyard.sdk.snapshot_tree import Found, Tree, unreadable
 
 TRUST_AFTER_NS = 2_000_000_000
@@ -31,18 +32,16 @@ class Known:
     def __init__(self, cache: Path, root: Path) -> None:
         name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
         self._file = cache / f"{name}.json"
-        self._marks: dict[str, list[object]] = {}
+        self._marks: dict[str, Any] = {}
         self._changed = False
-        with contextlib.suppress(OSError, ValueError):
-            marks = json.loads(self._file.read_bytes())
-            if isinstance(marks, dict):
-                self._marks = marks
+        with contextlib.suppress(OSError, BadFile):
+            self._marks = read_object(self._file)
 
     def digest(self, file: Found) -> str | None:
         mark = self._marks.get(file.path)
-        if mark is None or mark[:4] != [file.size, file.mtime_ns, file.ctime_ns, file.inode]:
+        if not isinstance(mark, list) or mark[:4] != [file.size, file.mtime_ns, file.ctime_ns, file.inode]:
             return None
-        return str(mark[4])
+        return mark[4] if len(mark) == 5 and pack.is_digest(mark[4]) else None
 
     def remember(self, file: Found, digest: str, read_at_ns: int) -> None:
         if read_at_ns - max(file.mtime_ns, file.ctime_ns) > TRUST_AFTER_NS:

@@ -13,7 +13,7 @@ from runyard.sdk.git import git_properties
 from runyard.sdk.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
 from runyard.sdk.run_files import SNAPSHOT_PROPERTY
 from runyard.sdk.run_labels import checked_labels
-from runyard.sdk.run_request import make_run, submitted_run_id
+from runyard.sdk.run_request import make_run
 from runyard.sdk.snapshot import take_snapshot
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def submit_script(
         {
             "workspace": experiment.workspace.name,
             "experiment": experiment.name,
-            "run_id": run_id or submitted_run_id(experiment.name),
+            "run_id": run_id or names.submitted_run(experiment.name),
             "kind": "script",
             "type": _run_type or ScriptRun.RUN_TYPE,
             "parent_id": parent_id,

@@ -38,10 +38,12 @@ from runyard.server import (
     workspace_settings,
     workspaces,
 )
+from runyard.server.body_limit import BodyLimit
 from runyard.server.description import DescribedApp
 from runyard.server.live import Live
 from runyard.server.meters import Metered, Meters
 from runyard.server.protocol import ProtocolCheck
+from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
 from runyard.server.yard import Yard
 from runyard.store import sweeping
@@ -77,7 +79,8 @@ def create_app(settings: Settings) -> FastAPI:
             scheduler = _scheduler(settings, store, engines, kept, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
-            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, datetime.now(timezone.utc))
+            started_at, readiness = datetime.now(timezone.utc), Readiness(store)
+            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, readiness, started_at)
             stack.callback(live.close)
             stack.callback(asyncio.create_task(_keep_house(settings, store, engines)).cancel)
             yield
@@ -88,6 +91,7 @@ def create_app(settings: Settings) -> FastAPI:
     for routes in ROUTES:
         app.include_router(routes.router)
     problems.install(app)
+    app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])
     app.add_middleware(auth.Authentication, settings=settings)
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)

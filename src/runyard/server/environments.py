@@ -14,7 +14,7 @@ from runyard.server.auth import User
 from runyard.server.problems import Problem
 from runyard.server.reach import Within
 from runyard.server.yard import Here
-from runyard.store import environments, workspaces
+from runyard.store import damage, environments, workspaces
 from runyard.store.errors import NotFound
 
 router = APIRouter(prefix="/api/workspaces/{workspace}/environments", tags=["environments"])
@@ -36,9 +36,10 @@ class Labels(BaseModel):
 def find(workspace: Within, yard: Here) -> Response:
     with yard.store.database.read() as connection:
         rows = environments.latest(connection, workspace)
+        damaged = damage.seen(connection)
     known = [answers.environment(row) for row in rows]
     ours = [answers.curated_environment(found) for name in curated.names() if (found := curated.find(name))]
-    return answer({"environments": [*known, *ours]})
+    return answer({"environments": [*known, *ours], "damaged": damaged})
 
 
 @router.post("", summary="Register an environment: the same content keeps its version")

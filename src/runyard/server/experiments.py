@@ -15,7 +15,7 @@ from runyard.server.auth import User
 from runyard.server.labels import pairs
 from runyard.server.reach import ReadExperiment, Within
 from runyard.server.yard import Here
-from runyard.store import deletion, experiments
+from runyard.store import damage, deletion, experiments
 
 router = APIRouter(prefix="/api", tags=["experiments"])
 
@@ -49,7 +49,8 @@ def find(
 ) -> Response:
     with yard.store.database.read() as connection:
         rows = experiments.find(connection, workspace, view, name, pairs(tag))
-    return answer({"experiments": [answers.experiment(row) for row in rows]})
+        damaged = damage.seen(connection)
+    return answer({"experiments": [answers.experiment(row) for row in rows], "damaged": damaged})
 
 
 @router.get("/experiments/{id}", summary="One experiment")

@@ -13,9 +13,9 @@ from runyard.server import run_page
 from runyard.server.answers import answer, timestamp
 from runyard.server.auth import User
 from runyard.server.problems import Problem
-from runyard.server.yard import Here, Yard
+from runyard.server.readiness import OK
+from runyard.server.yard import Here
 from runyard.store import runs
-from runyard.store.errors import StoreError
 
 router = APIRouter(tags=["server"])
 
@@ -32,10 +32,10 @@ async def health() -> Response:
 
 @router.get("/ready", summary="Whether the server can work: database and objects; open to all")
 def ready(yard: Here) -> Response:
-    found = {"database": _database(yard), "objects": _objects(yard)}
-    if set(found.values()) == {"ok"}:
+    found = yard.readiness.look()
+    if set(found.values()) == {OK}:
         return answer({"status": "ready", **found})
-    words = ", ".join(f"{part}: {said}" for part, said in found.items() if said != "ok")
+    words = ", ".join(f"{part}: {said}" for part, said in found.items() if said != OK)
     raise Problem("not_ready", f"The server cannot work: {words}.", "Its log says more.", found)
 
 
@@ -62,15 +62,3 @@ def server(yard: Here) -> Response:
             "started_at": timestamp(yard.started_at),
         }
     )
-
-
-def _database(yard: Yard) -> str:
-    try:
-        yard.store.database.ping()
-    except StoreError as error:
-        return error.code
-    return "ok"
-
-
-def _objects(yard: Yard) -> str:
-    return "ok" if os.access(yard.store.objects.folder, os.R_OK | os.W_OK | os.X_OK) else "not writable"

@@ -9,37 +9,49 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from runyard.contracts import home as homes
+from runyard.contracts.json_files import BadFile, as_object, made_of
 
 
 class Taken(Exception):
     """Another server has the home folder; the text says which."""
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What the file holds."""
+
+    pid: int | None = None
+    host: str | None = None
+    port: int | None = None
+
+
 class HomeLock:
     """Held from its making until the process ends, or the `with` block."""
 
     def __init__(self, home: Path) -> None:
-        self._file = os.fdopen(os.open(home / "server.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
+        self._path = home / "server.lock"
+        self._file = os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             with self._file:
-                raise Taken(_who(home, self._said().get("pid"))) from None
+                raise Taken(_who(home, self._said().pid)) from None
         said = self._said()
-        self.last_port: int | None = said.get("port")
-        self.last_host: str | None = said.get("host")
+        self.last_port = said.port if said.port is not None and 0 < said.port < 1 << 16 else None
+        self.last_host = said.host
         self.record(self.last_host, self.last_port)
 
     def record(self, host: str | None, port: int | None) -> None:
         """Write down who holds the lock, and where it listens."""
         self._file.seek(0)
-        self._file.write(json.dumps({"pid": os.getpid(), "host": host, "port": port}))
+        self._file.write(json.dumps({"pid": os.getpid(), "host": host, "port": port}).encode("ascii"))
         self._file.truncate()
+        self._file.flush()
 
     def __enter__(self) -> HomeLock:
         return self
@@ -49,14 +61,12 @@ class HomeLock:
     ) -> None:
         self._file.close()
 
-    def _said(self) -> dict[str, Any]:
+    def _said(self) -> _Said:
         self._file.seek(0)
         try:
-            said = json.loads(self._file.read(1000))
-        except ValueError:
-            return {}  # made a moment ago, or cut short by a crash
-        kinds = {"pid": int, "host": str, "port": int}
-        return {name: said[name] for name, kind in kinds.items() if isinstance(said.get(name), kind)}
+            return made_of(_Said, as_object(self._file.read(1000), self._path), self._path)
+        except BadFile:
+            return _Said()  # made a moment ago, cut short by a crash, or written by somebody else
 
 
 def _who(home: Path, pid: int | None) -> str:

@@ -39,8 +39,7 @@ async def accept(
 
 
 def _accept(yard: Yard, run_id: str, writer: str, offset: int, lines: bytes) -> int:
-    with yard.store.database.write() as connection:
-        confirmed = journals.accept(connection, run_id, writer, offset, lines)
+    confirmed = journals.take(yard.store.database, run_id, writer, offset, lines)
     yard.meters.stored(len(lines))
     yard.meters.recorded(lines.count(b"\n"))
     return confirmed

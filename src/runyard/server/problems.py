@@ -52,6 +52,7 @@ _CODES = {
         "experiment_archived",
         "run_exists",
         "run_active",
+        "run_deleted",
         "property_fixed",
         "offset_gap",
         "objects_missing",
@@ -61,6 +62,7 @@ _CODES = {
         "compute_in_use",
         "run_not_under_way",
     ),
+    413: ("too_large",),
     416: ("bad_range",),
     422: (
         "content_mismatch",
@@ -158,7 +160,15 @@ async def _http(request: Request, error: Exception) -> Response:
         return document("not_found", f"There is no {where}.", "/openapi.json lists what there is.")
     if error.status_code == 405:
         return document("method_not_allowed", f"There is no {where}.", "/openapi.json lists what there is.")
+    if error.status_code == 413:
+        return document("too_large", str(error.detail), too_large(0)[1])
     return document("bad_request", f"{where}: {error.detail}.", status=error.status_code)
+
+
+def too_large(most: int) -> tuple[str, str]:
+    """What is said of a body that would not fit into memory."""
+    title = f"The body of the request is larger than {most >> 20} MiB."
+    return title, "Send less at once; what is large belongs into a file of the run."
 
 
 class Guard:

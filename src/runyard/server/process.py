@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 from runyard import __version__
 from runyard.contracts import home as homes
 from runyard.sdk import processes
+from runyard.server import own_home, sockets
 from runyard.server import settings as settings_
-from runyard.server import sockets
 from runyard.server.home_lock import HomeLock, Taken
 from runyard.server.settings import Settings
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 USAGE, RUNS_ALREADY, NO_SOCKET, NO_TOKEN, NO_DATABASE, NO_HOME = 2, 3, 4, 5, 6, 7
 
 SHORTEST_TOKEN = 16
-"""Characters of a token that other machines may try to guess."""
+"""Characters of a token that others may try to guess."""
 
 log = logging.getLogger("runyard.server")
 
@@ -65,6 +65,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def serve(settings: Settings) -> None:
     """Serve one home folder until a signal ends it. CannotStart says why it could not."""
+    if settings.token:
+        _refuse_short("The token", settings.token)
     if settings.host is not None:
         _refuse_open_door(settings.host, settings.token)
     with _home(settings.home), _lock(settings.home) as lock:
@@ -120,20 +122,21 @@ def _last_host(settings: Settings, lock: HomeLock) -> str:
 
 
 def _refuse_open_door(host: str, token: str) -> None:
-    if settings_.is_loopback(host):
-        return
-    if 0 < len(token) < SHORTEST_TOKEN:
-        raise CannotStart(
-            NO_TOKEN,
-            f"The token has {len(token)} characters, too few for a server that other machines reach: use at "
-            f"least {SHORTEST_TOKEN} random ones, such as those of "
-            "`python -c 'import secrets; print(secrets.token_urlsafe(32))'`.",
-        )
-    if not token:
+    if not token and not settings_.is_loopback(host):
         raise CannotStart(
             NO_TOKEN,
             f"Listening on {host} lets other machines in, so it needs a token of your own: whoever has it can "
             f"run programs as you. Set RUNYARD_TOKEN or --token-file, or use --host {settings_.LOOPBACK}.",
+        )
+
+
+def _refuse_short(what: str, token: str) -> None:
+    """On loopback too: whoever else works on this machine can guess as well as a stranger."""
+    if len(token) < SHORTEST_TOKEN:
+        raise CannotStart(
+            NO_TOKEN,
+            f"{what} has {len(token)} characters, which others can guess: use at least {SHORTEST_TOKEN} random ones, "
+            "such as those of `python -c 'import secrets; print(secrets.token_urlsafe(32))'`.",
         )
 
 
@@ -142,7 +145,10 @@ def _home(home: Path) -> Iterator[None]:
     """Make the home folder, and put what goes wrong with it into words."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own_home.check(home)
         yield
+    except own_home.Shared as error:
+        raise CannotStart(NO_HOME, str(error)) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             text = (
@@ -179,17 +185,20 @@ def _with_keys(settings: Settings) -> Settings:
 
     The file `token` always holds the token of the home's server, so that clients on this machine find it.
     """
-    token = settings.token or homes.read_token(settings.home) or secrets.token_urlsafe(32)
-    if token != homes.read_token(settings.home):
+    found = homes.read_token(settings.home)
+    token = settings.token or found or secrets.token_urlsafe(32)
+    _refuse_short(f"The token in {settings.home / 'token'}", token)
+    if token != found:
         homes.write_private(settings.home / "token", token + "\n")
     kept = settings.home / "secret"
     try:
-        secret = kept.read_text("utf-8").strip()
+        secret = kept.read_bytes().decode("utf-8", "replace").strip()
     except FileNotFoundError:
         secret = ""
     if not secret:
         secret = secrets.token_urlsafe(32)
         homes.write_private(kept, secret + "\n")
+    _refuse_short(f"The secret in {kept}", secret)
     return replace(settings, token=token, secret=secret)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import getpass
 import os
-import secrets as random
-import time
 import uuid
 from typing import Annotated, Literal
 
@@ -229,10 +227,7 @@ def _environment_of(connection: Connection, request: RunRequest, workspace: str)
 
 def new_id(kind: str, experiment: str) -> str:
     """Submitted runs are named after their experiment, the others have a UUID, as in SDK v1."""
-    if kind == SCRIPT:
-        # An experiment's name may be longer than a run's id; what makes the id unique comes after it.
-        return f"{experiment[:175]}_{int(time.time())}_{random.token_hex(4)}"
-    return str(uuid.uuid4())
+    return names.submitted_run(experiment) if kind == SCRIPT else str(uuid.uuid4())
 
 
 @functools.cache

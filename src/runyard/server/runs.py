@@ -18,7 +18,7 @@ from runyard.server.labels import pairs
 from runyard.server.reach import LedRun, ReadRun, WrittenRun
 from runyard.server.run_request import RunRequest
 from runyard.server.yard import Here, Yard
-from runyard.store import deletion, files, runs, snapshots, usage
+from runyard.store import damage, deletion, files, runs, snapshots, usage
 from runyard.store.run_filter import NEWEST, Order, RunFilter
 from runyard.store.runs import SCRIPT
 
@@ -121,9 +121,10 @@ def find(
     with yard.store.database.read() as connection:
         rows, cursor = runs.find(connection, wanted, limit, after)
         taken = usage.by_run(connection, [row.id for row in rows]) if sizes else {}
+        damaged = damage.seen(connection)
     found = [answers.run(row, yard, request.base_url) for row in rows]
     told = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
-    return answer({"runs": told, "next": cursor})
+    return answer({"runs": told, "next": cursor, "damaged": damaged})
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")

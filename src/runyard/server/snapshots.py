@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import threading
+from typing import IO, Annotated
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict
@@ -26,6 +27,13 @@ router = APIRouter(prefix="/api", tags=["snapshots"])
 SnapshotId = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="the SHA-256 of the manifest's text")]
 TEXT = {"requestBody": {"required": False, "content": {"text/plain": {}}}}
 
+MOST_BYTES = 64 << 20
+"""Of a manifest: some 400,000 files."""
+
+SMALL = 1 << 20
+_one_large = threading.Lock()
+"""Taken apart, a manifest needs several times its size. However many come, one large one is in memory at a time."""
+
 _EMPTY = manifest.make([]).id
 """The snapshot of an empty folder: its manifest is no text at all, so that asking for it makes it."""
 
@@ -43,8 +51,8 @@ class Wanted(BaseModel):
     dependencies=[Uploader],
 )
 async def put(id: SnapshotId, request: Request, yard: Here) -> Response:
-    text = await request.body()
-    missing = await run_in_threadpool(_put, yard, id, text)
+    async with uploads.spooled(request, yard.store.objects.incoming, MOST_BYTES) as file:
+        missing = await run_in_threadpool(_put, yard, id, file)
     return answer({"id": id, "missing": missing})
 
 
@@ -76,7 +84,15 @@ def fetch(body: Wanted, caller: AnyCaller, yard: Here) -> Response:
     return pack_response(yard.store.objects, [(digest, size) for digest, size in sizes.items() if size is not None])
 
 
-def _put(yard: Yard, id: str, text: bytes) -> list[str]:
+def _put(yard: Yard, id: str, file: IO[bytes]) -> list[str]:
+    text = file.read(SMALL)
+    if len(text) < SMALL:
+        return _put_text(yard, id, text)
+    with _one_large:
+        return _put_text(yard, id, text + file.read())
+
+
+def _put_text(yard: Yard, id: str, text: bytes) -> list[str]:
     if not text and id != _EMPTY:
         with yard.store.database.read() as connection:
             known = snapshots.has(connection, id) and not snapshots.is_doubtful(connection, id)

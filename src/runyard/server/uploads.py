@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from runyard.contracts import pack
+from runyard.server.problems import Problem
+from runyard.store.errors import disk_full
 from runyard.store.objects import Objects, ObjectWriter
 
 PIECE = 1 << 20
+LONGEST_LINE = 256 << 20
 _LONGEST_HEADER = 100
 
 
@@ -35,8 +43,32 @@ async def lines(request: Request) -> AsyncIterator[bytes]:
         if end:
             yield bytes(kept[:end])
             del kept[:end]
+        elif len(kept) > LONGEST_LINE:
+            title = f"A line of the journal is longer than {LONGEST_LINE >> 20} MiB."
+            raise Problem("bad_journal", title, "Log large tables and lists in several pieces, or as a file.")
     if kept:
         yield bytes(kept)
+
+
+@asynccontextmanager
+async def spooled(request: Request, folder: Path, most: int) -> AsyncIterator[IO[bytes]]:
+    """The body in a file that has no name, in memory only while it is small; read it from its start. Refused when it
+    has more than so many bytes."""
+    with tempfile.SpooledTemporaryFile(PIECE, dir=str(folder)) as file:
+        size = 0
+        async for piece in pieces(request):
+            size += len(piece)
+            if size > most:
+                help = "Send less; of a folder, a file .amlignore at its top says what to leave out."
+                raise Problem("too_large", f"The body of the request is larger than {most >> 20} MiB.", help)
+            try:
+                await run_in_threadpool(file.write, piece)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                    raise disk_full(folder) from error
+                raise
+        file.seek(0)
+        yield file
 
 
 async def receive_object(request: Request, objects: Objects) -> ObjectWriter:

@@ -11,7 +11,7 @@ from runyard.server import answers, reach
 from runyard.server.answers import answer
 from runyard.server.auth import AnyCaller, User, not_allowed
 from runyard.server.yard import Here
-from runyard.store import deletion, workspaces
+from runyard.store import damage, deletion, workspaces
 
 router = APIRouter(prefix="/api/workspaces", tags=["workspaces"])
 
@@ -43,7 +43,8 @@ def find(caller: AnyCaller, yard: Here) -> Response:
     reach.must_be_within(yard, caller, own)
     with yard.store.database.read() as connection:
         rows = workspaces.find(connection) if own is None else [workspaces.get(connection, own)]
-    return answer({"workspaces": [answers.workspace(row) for row in rows]})
+        damaged = damage.seen(connection)
+    return answer({"workspaces": [answers.workspace(row) for row in rows], "damaged": damaged})
 
 
 @router.post("", summary="Make a workspace")

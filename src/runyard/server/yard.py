@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from runyard.scheduler.scheduler import Scheduler
 from runyard.server.live import Live
 from runyard.server.meters import Meters
+from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
 from runyard.store.secrets import Secrets
 from runyard.store.store import Store
@@ -24,6 +25,7 @@ class Yard:
     scheduler: Scheduler
     live: Live
     meters: Meters
+    readiness: Readiness
     started_at: datetime
 
 

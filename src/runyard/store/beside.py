@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select, union
 
-from runyard.store import tables
+from runyard.store import damage, tables
 from runyard.store.errors import Conflict
 from runyard.store.growing import Growing
 from runyard.store.objects import Objects
@@ -40,6 +40,7 @@ class Effects:
 
 
 def bind(connection: Connection, folders: Folders | None, effects: Effects | None) -> None:
+    damage.forget(connection)
     connection.info[_FOLDERS] = folders
     connection.info[_EFFECTS] = effects
 

@@ -5,17 +5,20 @@ Queries live in the modules named after their subject; they take the connection 
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, literal, make_url, select, text
+from sqlalchemy.pool import NullPool
 
-from runyard.store import beside, migrations
+from runyard.store import beside, migrations, tables
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
 PRAGMAS = (
@@ -29,6 +32,7 @@ PRAGMAS = (
 )
 ADVISORY_LOCK = 0x52554E59
 """Names the write lock among all locks of a PostgreSQL database."""
+_MAGIC = b"SQLite format 3\0"
 
 
 class Database:
@@ -42,6 +46,8 @@ class Database:
         self._lock = threading.Lock()
         self._mine = threading.local()
         self._folders: beside.Folders | None = None
+        self._damage: Damaged | None = None
+        self._file: tuple[int, int] | None = None
 
     @classmethod
     def open(cls, url: str | URL) -> Database:
@@ -50,6 +56,7 @@ class Database:
         database = cls(_engine(parsed), _words(parsed))
         try:
             database._update()
+            database._file = _identity(database.where)
         except BaseException:
             database.close()
             raise
@@ -104,10 +111,42 @@ class Database:
             finally:
                 self._mine.writing = False
 
-    def ping(self) -> None:
-        """Raise unless the database answers."""
-        with self.read() as connection:
-            connection.execute(text("SELECT 1"))
+    def check(self) -> None:
+        """Raise unless the database can be read and written now, as far as can be found out in a moment.
+
+        Damage deep in a file shows when it is met: once it was, the database stays damaged until the next start.
+        """
+        if self._damage is not None:
+            raise self._damage
+        if self.kind == "sqlite":
+            self._check_file()
+        with self._lock, self._in_words(), self._fresh.begin() as connection:
+            self._lock_others_out(connection)
+            for table in tables.metadata.sorted_tables:
+                connection.execute(select(literal(1)).select_from(table).limit(1)).first()
+            # Of no effect, and yet a write, down to the disk.
+            connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = version_num"))
+
+    def _check_file(self) -> None:
+        """What SQLite itself does not notice while it has the file open."""
+        if _no_space(self.where):
+            raise disk_full(self.where)
+        if _identity(self.where) != self._file:
+            raise Unavailable(
+                "not_ready",
+                f"The database {self.where} was moved away or replaced while it was in use.",
+                "Stop the server, put the file back together with its -wal file, and start the server again.",
+                {"path": self.where},
+            )
+        with open(self.where, "rb") as file:
+            if file.read(len(_MAGIC)) not in (b"", _MAGIC):
+                raise self._damaged("it does not begin as a database does")
+
+    @cached_property
+    def _fresh(self) -> Engine:
+        """Makes a connection for each use: one that is open does not notice that its file was replaced or closed."""
+        engine = _engine(self._readers.url, fresh=True) if self.kind == "sqlite" else self._readers
+        return engine.execution_options(writes=True)
 
     def close(self) -> None:
         self._readers.dispose()
@@ -150,21 +189,27 @@ class Database:
                 raise
             raise meaning from error
 
+    def _damaged(self, why: str) -> Damaged:
+        return Damaged(
+            "database_damaged",
+            f"The database {self.where} is damaged: {why}.",
+            "Stop the server and put back a copy of the file (without the -wal and -shm files of the damaged one), or "
+            "mend it with `sqlite3 <file> .recover`. To begin afresh, move the whole home folder away, or set "
+            "RUNYARD_HOME to another one: the files in it belong to this database.",
+            {"path": self.where},
+        )
+
     def _meaning(self, error: exc.DBAPIError | sqlite3.Error) -> StoreError | None:
         origin = error.orig if isinstance(error, exc.DBAPIError) else error
         said = str(origin).lower()
         full = "disk is full" in said or getattr(origin, "sqlstate", None) == "53100"
         if full or ("disk i/o error" in said and _no_space(self.where)):
             return disk_full(self.where)
-        if "malformed" in said or "not a database" in said:
-            return Damaged(
-                "database_damaged",
-                f"The database {self.where} is damaged: {origin}.",
-                "Stop the server and put back a copy of the file (without the -wal and -shm files of the damaged one), "
-                "or mend it with `sqlite3 <file> .recover`. To begin afresh, move the whole home folder away, or set "
-                "RUNYARD_HOME to another one: the files in it belong to this database.",
-                {"path": self.where},
-            )
+        if "malformed" in said or "not a database" in said or "could not decode" in said:
+            damage = self._damaged(str(origin))
+            if "could not decode" not in said:  # which is the matter of one row
+                self._damage = damage
+            return damage
         if isinstance(origin, sqlite3.OperationalError) and any(
             words in said for words in ("unable to open", "readonly", "locked")
         ):
@@ -174,10 +219,11 @@ class Database:
                 "Check that this user may read and write the file and its folder, and that no other program holds it.",
                 {"path": self.where},
             )
-        if self.kind == "postgresql" and isinstance(error, exc.OperationalError):
+        read_only = getattr(origin, "sqlstate", None) == "25006"
+        if self.kind == "postgresql" and (read_only or isinstance(error, exc.OperationalError)):
             return Unavailable(
                 "not_ready",
-                f"The database {self.where} does not answer: {str(origin).strip()}.",
+                f"The database {self.where} cannot be used: {str(origin).strip()}.",
                 "Check that PostgreSQL runs there and that the address, the user and the password are right.",
                 {"path": self.where},
             )
@@ -191,6 +237,15 @@ def missing_file(url: str | URL) -> str | None:
         return None
     path = Path(str(parsed.database)).absolute()
     return None if path.exists() else str(path)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells one file from another that has its name."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _no_space(path: str) -> bool:
@@ -230,7 +285,8 @@ def _is_sqlite(url: URL) -> bool:
     return url.drivername == "sqlite"
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, fresh: bool = False) -> Engine:
+    """`fresh`: every use of it is a new connection."""
     if not _is_sqlite(url):
         try:
             return create_engine(url, pool_size=10, max_overflow=40, pool_pre_ping=True)
@@ -247,7 +303,7 @@ def _engine(url: URL) -> Engine:
     # Made here so that others cannot read it, whatever the umask; why a file cannot be used is for SQLite to say.
     with suppress(OSError):
         path.touch(mode=0o600, exist_ok=False)
-    engine = create_engine(url, pool_size=10, max_overflow=40)
+    engine = create_engine(url, poolclass=NullPool) if fresh else create_engine(url, pool_size=10, max_overflow=40)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -16,7 +16,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, delete, func, select, union
 
 from runyard.contracts import states
-from runyard.store import beside, build_contexts, experiments, runs, tables, usage, workspaces
+from runyard.store import beside, build_contexts, experiments, run_ids, runs, tables, usage, workspaces
 from runyard.store.errors import Conflict
 from runyard.store.slices import slices
 from runyard.store.store import Store
@@ -121,6 +121,7 @@ def _delete_rows(connection: Connection, serials: Sequence[int]) -> _Left:
     """Delete the rows of runs; the rows that belong to them go with them, snapshots that no other run uses as well."""
     left = _Left()
     snapshots: set[str] = set()
+    run_ids.retire(connection, serials)
     for some in slices(serials):
         files = select(tables.files.c.serial, tables.files.c.digest).where(tables.files.c.run.in_(some))
         for serial, digest in connection.execute(files):

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from runyard.contracts.environment import content_hash
-from runyard.store import build_contexts, workspaces
+from runyard.store import build_contexts, damage, workspaces
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.slices import slices
 from runyard.store.tables import environment_labels, environments
@@ -72,7 +72,8 @@ def latest(connection: Connection, workspace: str) -> list[Environment]:
     here = workspaces.serial(connection, workspace)
     newest = select(func.max(environments.c.serial)).where(environments.c.workspace == here)
     query = select(environments).where(environments.c.serial.in_(newest.group_by(environments.c.name)))
-    return _environments(connection, sorted(connection.execute(query), key=lambda row: row.name))
+    found = damage.rows(connection, query, environments.c.serial, environments.c.name)
+    return _environments(connection, sorted(found, key=lambda row: row.name))
 
 
 def versions(connection: Connection, workspace: str, name: str) -> list[Environment]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
-from runyard.store import workspaces
+from runyard.store import damage, workspaces
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.tables import experiments
 from runyard.store.tables import workspaces as workspace_rows
@@ -83,7 +83,8 @@ def find(
     elif view != ALL:
         raise Refused("bad_request", f"There is no view {view!r}.", "Use ActiveOnly, ArchivedOnly or All.")
     wanted = list(tags)
-    found = (_experiment(row) for row in connection.execute(query.order_by(experiments.c.serial.desc())))
+    query = query.order_by(experiments.c.serial.desc())
+    found = map(_experiment, damage.rows(connection, query, experiments.c.serial, experiments.c.name))
     return [
         experiment
         for experiment in found

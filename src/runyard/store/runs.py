@@ -10,10 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, func, insert, literal, select
 from sqlalchemy import update as update_
 
-from runyard.contracts import names
 from runyard.contracts import states as state_names
-from runyard.store import build_contexts, experiments, labels, run_filter, tables
-from runyard.store.errors import Conflict, NotFound, Refused, run_not_found
+from runyard.store import build_contexts, damage, experiments, labels, run_filter, run_ids, tables
+from runyard.store.errors import NotFound, Refused, run_not_found
 from runyard.store.run_filter import RunFilter as RunFilter
 
 Json = dict[str, Any]
@@ -114,6 +113,7 @@ _ROWS: Select[Any] = (
     .join(tables.workspaces, tables.runs.c.workspace == tables.workspaces.c.serial)
     .join(tables.launches, tables.launches.c.run == tables.runs.c.serial)
 )
+_KEYS = (tables.runs.c.serial, tables.runs.c.id)
 _BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
 _SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
 _NEXT_NUMBER = (
@@ -130,12 +130,7 @@ _UPDATE = update_(tables.runs).where(tables.runs.c.serial == bindparam("at"))
 
 def create(connection: Connection, new: NewRun) -> Run:
     """Store a run with its first state. Its number is the next one of its experiment."""
-    try:
-        names.check("run", new.id)
-    except names.BadName as error:
-        raise Refused("bad_name", str(error)) from error
-    if connection.scalar(_SERIAL, {"id": new.id}) is not None:
-        raise Conflict("run_exists", f"There is a run {new.id!r} already.", "Choose another id, or let it be chosen.")
+    run_ids.check(connection, new.id)
     if max(len(new.type), len(new.target)) > 255:
         raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
     _check_snapshot(connection, new.snapshot_id)
@@ -198,10 +193,14 @@ def find(
     connection: Connection, wanted: RunFilter, limit: int = 100, after: str | None = None
 ) -> tuple[list[Run], str | None]:
     """A page of runs, and where the next page begins (None when there is none)."""
-    found = connection.execute(run_filter.page(connection, _ROWS, wanted, limit + 1, after)).all()
-    shown = found[:limit]
-    following = run_filter.cursor(wanted, shown[-1].serial, after, limit) if len(found) > limit else None
-    return _with_labels(connection, shown), following
+    query = run_filter.page(connection, _ROWS, wanted, limit + 1, after)
+    found = damage.rows(connection, query, *_KEYS)
+    serials = [row.serial for row in found]
+    if damage.serials(connection, tables.runs):  # those that cannot be read have their place on the page all the same
+        serials = list(connection.scalars(query.with_only_columns(tables.runs.c.serial, maintain_column_froms=True)))
+    shown = set(serials[:limit])
+    following = run_filter.cursor(wanted, serials[limit - 1], after, limit) if len(serials) > limit else None
+    return _with_labels(connection, [row for row in found if row.serial in shown]), following
 
 
 def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
@@ -283,6 +282,13 @@ def record_state(
     return get(connection, run_id)
 
 
+def changed_at(connection: Connection, run_id: str) -> datetime:
+    """The latest time in the history of a run; what is added to it must not be earlier, whatever a clock says."""
+    query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
+    found: datetime = connection.execute(query).scalar_one()
+    return found
+
+
 def states(connection: Connection, run_id: str) -> list[StateChange]:
     """Every state of a run, the first one first."""
     query = (
@@ -297,7 +303,7 @@ def active(connection: Connection) -> list[Run]:
     """The runs that have not ended, oldest first."""
     going = sorted(state_names.ALL - state_names.TERMINAL)
     query = _ROWS.where(tables.runs.c.status.in_(going)).order_by(tables.runs.c.serial)
-    return _with_labels(connection, connection.execute(query).all())
+    return _with_labels(connection, damage.rows(connection, query, *_KEYS))
 
 
 def counts_by_status(connection: Connection) -> dict[str, int]:
@@ -335,9 +341,16 @@ def ancestors(connection: Connection, run_id: str) -> list[str]:
 
 
 def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]:
+    """The runs of some rows. Where they are many, one whose labels cannot be read is left out."""
     if not found:
         return []
-    texts = labels.of(connection, [row.serial for row in found])
+    try:
+        texts = labels.of(connection, [row.serial for row in found])
+    except damage.ERRORS as error:
+        damage.must_be(error)
+        if len(found) == 1:
+            raise
+        return [run for row in found for run in _one_of_many(connection, row)]
     return [
         Run(
             id=row.id,
@@ -370,6 +383,14 @@ def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]
         )
         for row in found
     ]
+
+
+def _one_of_many(connection: Connection, row: Row[Any]) -> list[Run]:
+    try:
+        return _with_labels(connection, [row])
+    except damage.ERRORS as error:
+        damage.note(connection, row.serial, error, *_KEYS)
+        return []
 
 
 def _check_snapshot(connection: Connection, snapshot_id: str | None) -> None:

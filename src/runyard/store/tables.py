@@ -26,6 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
+from runyard.store.errors import Damaged
+
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MICROSECOND = timedelta(microseconds=1)
 
@@ -40,6 +42,14 @@ def clean(text: str) -> str:
 def fingerprint(*texts: str) -> bytes:
     """Sixteen bytes that stand for texts of any length in an index."""
     return blake2b("\0".join(map(clean, texts)).encode(), digest_size=16).digest()
+
+
+def _unreadable(what: str, value: object) -> Damaged:
+    return Damaged(
+        "database_damaged",
+        f"A value in the database should be {what}, and is {str(value)[:40]!r}.",
+        "Stop the server and put back a copy of the database, or delete what the value belongs to.",
+    )
 
 
 class Words(TypeDecorator[str]):
@@ -62,7 +72,10 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value - EPOCH) // MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else EPOCH + value * MICROSECOND
+        try:
+            return None if value is None else EPOCH + value * MICROSECOND
+        except (TypeError, OverflowError) as error:
+            raise _unreadable("a time", value) from error
 
 
 class Document(TypeDecorator[object]):
@@ -75,7 +88,10 @@ class Document(TypeDecorator[object]):
         return None if value is None else json.dumps(value, separators=(",", ":"))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> object:
-        return None if value is None else json.loads(value)
+        try:
+            return None if value is None else json.loads(value)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise _unreadable("JSON", value) from error
 
 
 class Digest(TypeDecorator[str]):
@@ -88,7 +104,10 @@ class Digest(TypeDecorator[str]):
         return None if value is None else bytes.fromhex(value)
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
-        return None if value is None else bytes(value).hex()
+        try:
+            return None if value is None else bytes(value).hex()
+        except TypeError as error:
+            raise _unreadable("a hash", value) from error
 
 
 metadata = MetaData()
@@ -207,6 +226,12 @@ runs = Table(
     Index("runs_by_status", "status", "serial"),
     Index("runs_by_snapshot", "snapshot_id"),
     sqlite_autoincrement=True,
+)
+
+deleted_runs = Table(
+    "deleted_runs",
+    metadata,
+    Column("id_hash", LargeBinary, primary_key=True),
 )
 
 launches = Table(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, bindparam, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
+from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.tables import workspaces
 
@@ -19,6 +20,8 @@ DEFAULT = "local"
 NO_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 Tags = Mapping[str, "str | None"]
+
+_SERIAL = select(workspaces.c.serial).where(workspaces.c.name == bindparam("name"))
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,16 @@ def get(connection: Connection, name: str) -> Workspace:
 
 def serial(connection: Connection, name: str) -> int:
     """The number by which rows refer to a workspace."""
-    return int(_row(connection, name).serial)
+    found: int | None = connection.scalar(_SERIAL, {"name": name})
+    if found is None:
+        raise _not_found(name)
+    return found
 
 
 def find(connection: Connection) -> list[Workspace]:
     """All of them, oldest first."""
-    return [_workspace(row) for row in connection.execute(select(workspaces).order_by(workspaces.c.serial))]
+    query = select(workspaces).order_by(workspaces.c.serial)
+    return [_workspace(row) for row in damage.rows(connection, query, workspaces.c.serial, workspaces.c.name)]
 
 
 def update(
@@ -116,12 +123,16 @@ def update(
 def _row(connection: Connection, name: str) -> Row[Any]:
     row = connection.execute(select(workspaces).where(workspaces.c.name == name)).first()
     if row is None:
-        raise NotFound(
-            "workspace_not_found",
-            f"There is no workspace {name!r}.",
-            "`Workspace.list` names the workspaces; `Workspace.create` makes one.",
-        )
+        raise _not_found(name)
     return row
+
+
+def _not_found(name: str) -> NotFound:
+    return NotFound(
+        "workspace_not_found",
+        f"There is no workspace {name!r}.",
+        "`Workspace.list` names the workspaces; `Workspace.create` makes one.",
+    )
 
 
 def _workspace(row: Row[Any]) -> Workspace:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import http.client
-import json
 import os
 import socket
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
 from urllib.parse import quote
 
+from runyard.contracts.json_files import BadFile, read_object
 from runyard.environments.problem import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -99,10 +99,9 @@ def _context(variables: Mapping[str, str]) -> Iterator[str]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        said = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        return read_object(path)
+    except (OSError, BadFile):
         return {}
-    return said if isinstance(said, dict) else {}
 
 
 def _trouble(address: str) -> str | None:

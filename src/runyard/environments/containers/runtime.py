@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from runyard.contracts.home import write_private
+from runyard.contracts.json_files import made_of, read_object
 from runyard.environments.containers import arguments, steps
 from runyard.environments.containers.engine import in_sight, is_rootless, open_engine
 from runyard.environments.problem import EnvironmentProblem
@@ -60,7 +61,7 @@ class ContainerOrder:
 
     @staticmethod
     def load(path: Path) -> ContainerOrder:
-        return ContainerOrder(**json.loads(path.read_text("utf-8")))
+        return made_of(ContainerOrder, read_object(path), path)
 
 
 def contained_argv(

@@ -198,7 +198,7 @@ class Crew:
             self._told.add(rank)
             seen = (self.folder / "streams" / f"rank_{rank}.exit").stat().st_mtime
             exit = Exit(None, code - 128) if 128 < code < 128 + signal.NSIG else Exit(code, None)
-            at = time.monotonic() - (time.time() - seen)
+            at = time.monotonic() - max(time.time() - seen, 0.0)  # the clock may have been put back since
             found.append(self._rank_end(known[rank], exit, at, self._rank_log(rank)))
         return found
 

@@ -1,0 +1,76 @@
+"""JSON files that one process leaves for another: read in one way, whatever has become of them meanwhile.
+
+A file may be cut short by a power cut, be edited by hand, or come from another version. Whoever reads one gets what it
+was made for, or a `BadFile` that says in words what is wrong; never a TypeError three calls later.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "list": (list,),
+    "dict": (dict,),
+    "None": (type(None),),
+}
+
+
+class BadFile(ValueError):
+    """A file that does not hold what it should; the text says which one and why."""
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object of JSON in a file. BadFile when it holds anything else; OSError when it cannot be read."""
+    return as_object(path.read_bytes(), path)
+
+
+def as_object(text: bytes, path: Path) -> dict[str, Any]:
+    """The object of JSON in the text of a file."""
+    try:
+        said = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path} does not hold JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise BadFile(f"{path} does not hold a JSON object.")
+    return said
+
+
+def made_of(kind: type[Made], said: object, path: Path) -> Made:
+    """A dataclass from what a file says of its fields; what only another version knows is passed over.
+
+    The types of fields are looked at as far as JSON has them: that a list is a list, not what is in it.
+    """
+    if not isinstance(said, dict):
+        raise BadFile(f"{path} does not hold what it should: {kind.__name__} is not an object.")
+    found = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name in said:
+            if not _fits(said[field.name], str(field.type)):
+                raise BadFile(f"{path} does not hold what it should: {field.name!r} is not of type {field.type}.")
+            found[field.name] = said[field.name]
+        elif _is_needed(field):
+            raise BadFile(f"{path} does not hold what it should: {field.name!r} is missing.")
+    return kind(**found)
+
+
+def is_process(pid: object) -> bool:
+    """Whether a number can be the id of a process: signals to 0 and below go to many."""
+    return type(pid) is int and 0 < pid < 1 << 31
+
+
+def _fits(value: object, annotation: str) -> bool:
+    names = [each.partition("[")[0].strip() for each in annotation.split(" | ")]
+    return any(name not in _KINDS or type(value) in _KINDS[name] for name in names)
+
+
+def _is_needed(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
