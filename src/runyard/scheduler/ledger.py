@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from sqlalchemy import Connection
 
+from runyard.contracts.secrets import mask, mask_all
 from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Fact
 from runyard.store import attempts, files, runs
@@ -32,7 +33,8 @@ class Ledger:
         self._changed = changed
 
     def apply(self, run_id: str, fact: Fact) -> Run:
-        """The run as it is after a fact."""
+        """The run as it is after a fact. What the fact tells is kept for everybody to read: without credentials."""
+        fact = _shown(fact)
         with self._store.database.write() as connection:
             run = runs.get(connection, run_id)
             change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
@@ -63,3 +65,14 @@ class Ledger:
         if run.restart is None and not replaceable:
             return Attempt(run.attempt)
         return Attempt(run.attempt, attempts.most(connection, run.id), run.restart, replaceable)
+
+
+def _shown(fact: Fact) -> Fact:
+    if fact.reason is None and fact.error is None and not fact.warnings:
+        return fact
+    return replace(
+        fact,
+        reason=None if fact.reason is None else mask(fact.reason),
+        error=mask_all(fact.error),
+        warnings=mask_all(fact.warnings),
+    )

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
 from runyard.scheduler.states import Fact
-from runyard.server import answers, run_request
+from runyard.server import answers, named_secrets, run_request
 from runyard.server.answers import Json, answer
 from runyard.server.auth import AnyCaller, ReachableRun, User, must_reach, not_allowed, run_token
 from runyard.server.labels import pairs
@@ -59,6 +59,8 @@ def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) ->
             raise not_allowed(caller.run_id, "A run's token makes child runs only: send `parent_id`.")
         must_reach(yard, caller, body.parent_id)
     run_request.check(body)
+    if body.launch is not None:
+        named_secrets.check(yard, caller, body.launch.model_dump())
     if body.kind == SCRIPT:
         _check_target(yard, body)
     body = run_request.veiled(body, yard.secrets)

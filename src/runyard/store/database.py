@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, make_url, text
 
+from runyard.contracts.secrets import mask
 from runyard.store import beside, migrations
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
@@ -47,7 +48,9 @@ class Database:
     def open(cls, url: str | URL) -> Database:
         """Open a database, make it if it is not there, bring its tables up to date if they are older."""
         parsed = _parse(url)
-        database = cls(_engine(parsed), parsed.database or "" if _is_sqlite(parsed) else parsed.render_as_string())
+        database = cls(
+            _engine(parsed), parsed.database or "" if _is_sqlite(parsed) else mask(parsed.render_as_string())
+        )
         try:
             database._update()
         except BaseException:
@@ -180,7 +183,7 @@ def _parse(url: str | URL) -> URL:
     except exc.ArgumentError:
         raise Refused(
             "bad_request",
-            f"{url!r} is not the address of a database.",
+            f"{mask(str(url))!r} is not the address of a database.",
             "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
         ) from None
     if parsed.drivername in ("postgres", "postgresql"):
@@ -188,7 +191,7 @@ def _parse(url: str | URL) -> URL:
     if parsed.drivername not in ("sqlite", "postgresql+psycopg") or parsed.database in (None, "", ":memory:"):
         raise Refused(
             "bad_request",
-            f"Runyard cannot keep its rows in {parsed.render_as_string()}.",
+            f"Runyard cannot keep its rows in {mask(parsed.render_as_string())}.",
             "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
         )
     return parsed
