@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from tests.server.conftest import Client
+    from tests.server.conftest import Client, Served
 
 ADDRESSES = (
     "https://me:hunter2@host/data",
@@ -60,3 +60,15 @@ def test_what_is_told_of_a_failure_holds_no_credentials(client: Client) -> None:
     known = client.ok("GET", f"/api/runs/{run['id']}")
     assert "no answer from https://***@host/data" in json.dumps(known)
     assert "hunter2" not in json.dumps([known, told])
+
+
+def test_a_request_made_of_credentials_is_refused(served_on_sqlite: Served) -> None:
+    """Each of them would become a file."""
+    client, home = served_on_sqlite.client, served_on_sqlite.settings.home
+    many = " ".join(f"a://b:{number}@c" for number in range(7_000))
+    asked = {"workspace": "local", "experiment": "trial", "launch": {"command": many}}
+    answer = client.call("POST", "/api/runs", asked)
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert "256" in answer.json["title"]
+    assert client.make_run(launch={"command": "a://b:1@c " * 5_000})["id"]
+    assert len(list((home / "secrets").iterdir())) <= 256

@@ -45,7 +45,9 @@ ALWAYS = {
 }
 
 _KEPT = re.compile(r"runyard://\S+")
-_VALUE = re.compile(r"(?P<option>-f|-i|--find-links|--index-url|--extra-index-url)(?P<between>\s*=?\s*)(?P<value>\S+)")
+_VALUE = re.compile(
+    r"(?P<option>-f|-i|--find-links|--index-url|--extra-index-url)(?P<between>\s*=\s*|\s*)(?P<value>\S+)"
+)
 
 
 @dataclass
