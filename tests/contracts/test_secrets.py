@@ -37,6 +37,11 @@ def test_a_definition_comes_back_whole() -> None:
         "https://host/simple",
         "me@host.org",
         "https://host?who=me@x",
+        "https://me:${TOKEN}@host/simple",
+        "https://host/data?version=1&sig=${SIG}",
+        "https://host/get?monkey=1&design=2",
+        "/data/t/train/images",
+        "file:///data/t/train/images",
     ],
 )
 def test_what_is_no_secret_stays(line: str) -> None:
@@ -60,3 +65,38 @@ def test_known_values_are_masked_anywhere() -> None:
 def test_an_empty_password_stays_empty() -> None:
     assert veil({"password": None, "Password": ""}, lambda value: "X") == {"password": None, "Password": ""}
     assert secrets.names_in(None) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://me:p@s3cret@host/simple",
+        "https://me:it's3cret@host/simple",
+        "https://conda.anaconda.org/t/s3cret/channel::numpy",
+        "t/tk-12345678-s3cret/channel",
+        "https://a.blob.core.windows.net/c/f?sv=2020-08-04&se=2030&sig=s3cret%2F%3D",
+        "--sas sv=2020-08-04&sig=s3cret%2F%3D&se=2030",
+        "https://b.s3.amazonaws.com/k?X-Amz-Date=1&X-Amz-Signature=s3cret",
+        "https://b.s3.amazonaws.com/k?AWSAccessKeyId=1&Signature=s3cret&Expires=2",
+        "https://storage.googleapis.com/b/k?X-Goog-Signature=s3cret",
+        "https://raw.githubusercontent.com/me/x/main/y?token=s3cret",
+        "https://host/x?first=?sig=s3cret",
+        "DefaultEndpointsProtocol=https;AccountName=me;AccountKey=s3cret==;EndpointSuffix=core.windows.net",
+    ],
+)
+def test_every_kind_of_credential_in_an_address_is_found(text: str) -> None:
+    kept: dict[str, str] = {}
+
+    def keep(value: str) -> str:
+        kept[f"{PREFIX}{len(kept):04x}"] = value
+        return list(kept)[-1]
+
+    veiled = veil(text, keep)
+    assert "s3cret" not in veiled + mask(text)
+    assert reveal(veiled, kept) == text
+    assert (veil(veiled, keep), mask(mask(text))) == (veiled, mask(text)), "once is enough"
+
+
+def test_every_text_of_a_document_is_masked() -> None:
+    document = {"a": ["https://me:s3cret@host/", {"b": "x?sig=s3cret"}], "c": None, "d": 1}
+    assert secrets.mask_all(document) == {"a": ["https://***@host/", {"b": "x?sig=***"}], "c": None, "d": 1}

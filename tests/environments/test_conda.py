@@ -109,3 +109,18 @@ def test_without_conda_the_packages_and_channels_that_need_it_are_named(yard: Ya
     assert "numpy" not in caught.value.message
     for way in ("Install micromamba", "pip section", "runyard config set environments.relax true"):
         assert way in caught.value.help
+
+
+def test_a_stand_in_for_micromamba_is_shown_the_token_of_a_channel_and_nothing_keeps_it(
+    yard: Yard, micromamba: StandIn
+) -> None:
+    made = f'{sys.executable} -m venv --without-pip "$4" && mkdir "$4/conda-meta"'
+    micromamba.behave(f'{made} && echo "# cmd: $0 $@" > "$4/conda-meta/history"')
+    channel = "https://host/t/${RUNYARD_SECRET_0ab1}/mine"
+    wanted = yard.specification(conda=(f"{channel}::some-library",), channels=(channel,))
+    yard.make(Order(wanted, secrets={"RUNYARD_SECRET_0ab1": "tk-12345"}))
+    assert "https://host/t/tk-12345/mine" in micromamba.asked
+    assert "https://host/t/tk-12345/mine::some-library" in micromamba.packages
+    history = (yard.folder / "conda-meta" / "history").read_text()
+    assert "https://host/t/***/mine" in history
+    assert "tk-12345" not in history

@@ -145,3 +145,18 @@ def test_a_package_of_the_real_index(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     yard.build("six==1.16.0")
     assert yard.installed() == {"six-1.16.0"}
+
+
+def test_a_constraint_behind_a_signature_is_fetched_with_it(yard: Yard, index: Index) -> None:
+    for version in ("1.0", "2.0"):
+        wheel(yard.links, "solo", version)
+    (yard.links / "pins.txt").write_text("solo<2\n")
+    secret = "${RUNYARD_SECRET_0ab1}"
+    wanted = yard.specification(
+        f"--index-url http://{secret}@{index.host}/simple",
+        f"--constraint http://{secret}@{index.host}/files/pins.txt",
+        "solo",
+    )
+    yard.make(Order(wanted, secrets={"RUNYARD_SECRET_0ab1": "me:pass%2Fword"}))
+    assert yard.installed() == {"solo-1.0"}
+    assert any("pins.txt" in path for path in index.asked)

@@ -70,3 +70,20 @@ def test_without_git_a_submit_goes_on(repository: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("url", ["git@example.org:team/code.git", "https://example.org/a@b", "../code"])
 def test_addresses_without_credentials_stay(url: str) -> None:
     assert without_credentials(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:s3cr@et@example.org/team/code.git",
+        "https://me:s3c#et?@@example.org/team/code.git",
+        "ssh://s3cret@example.org/team/code.git",
+    ],
+)
+def test_of_a_password_nothing_is_left(url: str) -> None:
+    assert without_credentials(url) == url[: url.index("//") + 2] + "example.org/team/code.git"
+
+
+def test_the_address_of_a_build_has_no_token_either(tmp_path: Path) -> None:
+    told = git_properties(tmp_path, {"AZUREML_GIT_BUILD_URI": "https://me:s3cret@ci.example.org/7?access_token=s3cret"})
+    assert told["azureml.git.build_uri"] == "https://ci.example.org/7?access_token=***"

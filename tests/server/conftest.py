@@ -164,11 +164,11 @@ class Served:
 
 
 @contextmanager
-def serve(settings: Settings) -> Iterator[Served]:
+def serve(settings: Settings, **options: Any) -> Iterator[Served]:
     listener = listen("127.0.0.1", 0, None)
     settings = replace(settings, url=address("127.0.0.1", listener.getsockname()[1]))
     started = threading.Event()
-    server = Server(create_app(settings), started.set)
+    server = Server(create_app(settings), started.set, **options)
     failure: list[BaseException] = []
 
     def run() -> None:

@@ -93,7 +93,7 @@ def _read(form: str, value: Any) -> Any:
     """A value that has come through a command line as text, as what it stands for."""
     if form == SWITCH and isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)
-    if form == SECONDS and isinstance(value, str) and value.isascii() and value.isdigit():
+    if form == SECONDS and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         return int(value)
     return value
 

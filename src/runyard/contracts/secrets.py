@@ -2,6 +2,9 @@
 
 In a stored definition a secret is a name such as `${RUNYARD_SECRET_1f0c...}`, in the form in which requirements files
 name variables. The values lie beside the database, in files that only the user can read; whoever builds is handed them.
+
+Whatever users write passes through here, so no pattern may look at the same characters again and again: each begins at
+a sign that cannot be part of what it then reads.
 """
 
 from __future__ import annotations
@@ -10,17 +13,32 @@ import re
 from typing import Any, Callable, Iterable, Mapping
 
 PREFIX = "RUNYARD_SECRET_"
+SHOWN = "***"
+"""What stands for a secret in a text that is only read."""
 
 _REFERENCE = re.compile(r"\$\{(" + PREFIX + r"[0-9a-f]+)\}")
-_VARIABLES = re.compile(r"(\$\{\w+\}:?)+")
-_CREDENTIALS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<secret>[^/?#\s'\"]+)@", re.IGNORECASE)
+_VARIABLES = re.compile(r"(?:\$\{\w+\}:?)+|\$\w+")
 _PASSWORDS = ("password", "registry_password")
+
+_LOGIN = re.compile(r"(?<=://)(?P<secret>[^/?#\s\"]+)@")
+_PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.-]{1,64})=(?P<secret>[^?&#;\s'\"]+)", re.ASCII)
+_SIGNATURE = re.compile(
+    r"(?:^|[-_.])(?:sig|key|pwd|pass|auth|jwt)$"
+    r"|(?:signature|token|secret|password|passwd|apikey|accesskey|accountkey|sharedaccesskey|credentials?)$",
+    re.IGNORECASE,
+)
+"""Parameters that open a door: `sig` of a storage account, `X-Amz-Signature`, `AccountKey`, `access_token`."""
+
+_WORD = re.compile(r"[^\s'\"]+")
+_CHANNEL_TOKEN = re.compile(r"(?<=/t/)(?P<secret>[^/?#]+)")
+_BARE_CHANNEL_TOKEN = re.compile(r"(?<=\bt/)(?P<secret>tk-[\w-]{8,}|[a-z]{2}-[0-9a-f]{8}-[0-9a-f-]{27})", re.ASCII)
+"""What conda's channels carry as `/t/<token>/`: after a host any word, else one that has the form of a token."""
 
 
 def veil(document: Any, keep: Callable[[str], str]) -> Any:
     """A copy of a JSON document in which `keep(value)`, the name of a secret, stands for each secret value."""
     if isinstance(document, str):
-        return _veil_text(document, keep)
+        return _replace(document, lambda secret: f"${{{keep(secret)}}}")
     if isinstance(document, Mapping):
         return {key: _veil_entry(key, value, keep) for key, value in document.items()}
     if isinstance(document, (list, tuple)):
@@ -39,6 +57,11 @@ def names_in(document: Any) -> set[str]:
     return set()
 
 
+def is_reference(text: str) -> bool:
+    """Whether the text is the name of a secret and nothing else."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
 def reveal(text: str, values: Mapping[str, str]) -> str:
     """The text with the secrets in place; a name that is not known stays."""
     return _REFERENCE.sub(lambda match: values.get(match[1], match[0]), text)
@@ -47,13 +70,24 @@ def reveal(text: str, values: Mapping[str, str]) -> str:
 def mask(text: str, values: Iterable[str] = ()) -> str:
     """The text as it may be shown: with no credentials in addresses, and with none of `values`.
 
-    >>> mask("looking at https://me:secret@host/simple")
-    'looking at https://***@host/simple'
+    >>> mask("looking at https://me:secret@host/simple and https://host/data?sv=1&sig=s3cr3t")
+    'looking at https://***@host/simple and https://host/data?sv=1&sig=***'
     """
     for value in values:
         if len(value) > 3:
-            text = text.replace(value, "***")
-    return _CREDENTIALS.sub(lambda match: f"{match['scheme']}://***@" if _is_secret(match) else match[0], text)
+            text = text.replace(value, SHOWN)
+    return _replace(text, lambda secret: SHOWN)
+
+
+def mask_all(document: Any) -> Any:
+    """A copy of a JSON document in which every text is as it may be shown."""
+    if isinstance(document, str):
+        return mask(document)
+    if isinstance(document, Mapping):
+        return {key: mask_all(value) for key, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [mask_all(each) for each in document]
+    return document
 
 
 def _veil_entry(key: str, value: Any, keep: Callable[[str], str]) -> Any:
@@ -62,16 +96,46 @@ def _veil_entry(key: str, value: Any, keep: Callable[[str], str]) -> Any:
     return veil(value, keep)
 
 
-def _veil_text(text: str, keep: Callable[[str], str]) -> str:
-    def hidden(match: re.Match[str]) -> str:
-        return f"{match['scheme']}://${{{keep(match['secret'])}}}@" if _is_secret(match) else match[0]
+def _replace(text: str, hidden: Callable[[str], str]) -> str:
+    """The text with `hidden(secret)` in the place of each secret."""
 
-    return _CREDENTIALS.sub(hidden, text)
+    def instead(match: re.Match[str]) -> str:
+        return match["secret"] if _is_open(match["secret"]) else hidden(match["secret"])
+
+    def login(match: re.Match[str]) -> str:
+        return f"{hidden(match['secret'])}@" if _is_login(match) else match[0]
+
+    def parameter(match: re.Match[str]) -> str:
+        return f"{match['name']}={instead(match)}" if _SIGNATURE.search(match["name"]) else match[0]
+
+    if "://" in text:
+        text = _LOGIN.sub(login, text)
+        if "/t/" in text:
+            text = _WORD.sub(lambda match: _channel(match[0], instead), text)
+    if "t/" in text:
+        text = _BARE_CHANNEL_TOKEN.sub(instead, text)
+    if "=" in text:
+        text = _PARAMETER.sub(parameter, text)
+    return text
 
 
-def _is_secret(match: re.Match[str]) -> bool:
-    """A user name alone is none where it only says who logs in (`git+ssh://git@host`)."""
-    secret = match["secret"]
-    if _VARIABLES.fullmatch(secret):
-        return False
-    return ":" in secret or match["scheme"].lower().endswith(("http", "https"))
+def _channel(word: str, instead: Callable[[re.Match[str]], str]) -> str:
+    """A word with the token of a conda channel replaced, where the word is an address on another machine."""
+    scheme, mark, place = word.partition("://")
+    if not mark or scheme.lower().endswith("file"):
+        return word
+    return f"{scheme}{mark}{_CHANNEL_TOKEN.sub(instead, place)}"
+
+
+def _is_login(match: re.Match[str]) -> bool:
+    """A user name alone is no secret where it only says who logs in (`git+ssh://git@host`)."""
+    user, colon, password = match["secret"].partition(":")
+    if colon:
+        return not (_is_open(password) or _is_open(match["secret"]))
+    scheme = match.string[max(0, match.start() - len("https://")) : match.start() - len("://")]
+    return scheme.lower().endswith(("http", "https")) and not _is_open(user)
+
+
+def _is_open(secret: str) -> bool:
+    """Whether it is the name of a variable, and not what it stands for."""
+    return not secret or secret == SHOWN or _VARIABLES.fullmatch(secret) is not None

@@ -6,8 +6,10 @@ import os
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Iterable
 
 from runyard.contracts.environment import Specification, conda_name
+from runyard.contracts.secrets import mask, reveal
 from runyard.environments import command, conda_names, interpreters, tools, uv_failures
 from runyard.environments.builder import Builder, Built, Order
 from runyard.environments.command import Finished
@@ -85,12 +87,16 @@ class CondaBuilder(Builder):
 
 def _create(tool: Path, order: Order, folder: Path) -> None:
     specification = order.specification
-    channels = [word for each in specification.channels or (DEFAULT_CHANNEL,) for word in ("--channel", each)]
+    channels = [
+        word
+        for each in specification.channels or (DEFAULT_CHANNEL,)
+        for word in ("--channel", reveal(each, order.secrets))
+    ]
     if folder.exists():
         folder.rmdir()  # micromamba takes no folder that is there
     with tempfile.TemporaryDirectory(prefix=".conda-", dir=folder.parent) as private:
         file = Path(private) / "packages.txt"
-        file.write_text("".join(f"{line}\n" for line in _packages(specification)), "utf-8")
+        file.write_text("".join(f"{reveal(line, order.secrets)}\n" for line in _packages(specification)), "utf-8")
         argv: list[str | Path] = [
             tool,
             "create",
@@ -106,6 +112,14 @@ def _create(tool: Path, order: Order, folder: Path) -> None:
     if not finished.ok:
         folder.mkdir(exist_ok=True)
         raise _explain(tool.name, finished, specification)
+    if order.secrets:
+        _hide_in_history(folder / "conda-meta" / "history", order.secrets.values())
+
+
+def _hide_in_history(file: Path, secrets: Iterable[str]) -> None:
+    """conda writes the command that made an environment into it, channels with their credentials included."""
+    if file.exists():
+        file.write_text(mask(file.read_text("utf-8", "replace"), secrets), "utf-8")
 
 
 def _packages(specification: Specification) -> list[str]:

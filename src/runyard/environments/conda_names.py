@@ -62,7 +62,7 @@ BROUGHT_BY_WHEELS = _words(
 
 _BUILD = re.compile(r"(==?)?([\w.*+!-]+)=[\w.*]+")
 _BARE = re.compile(r"[\w.+!-]+?(\.?\*)?")
-_BOUNDS = re.compile(r"(?:(?:>=|<=|==|!=|~=|>|<)\s*[\w.*+!-]+\s*,?\s*)+")
+_BOUNDS = re.compile(r"(?:(?:>=|<=|==|!=|~=|>|<)\s*[\w.*+!-]+(?:\s*,)?\s*)+")
 
 
 def needs_conda(specification: Specification) -> list[str]:

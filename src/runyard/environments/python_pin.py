@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runyard.environments.interpreters import Version
 from runyard.environments.problem import EnvironmentProblem
 
-_CLAUSE = re.compile(r"(>=|<=|==|!=|~=|>|<|=)?(\d+(?:\.\d+){0,2})(?:\.\*|\*)?(?:=[\w.*]+)?")
+_CLAUSE = re.compile(r"(>=|<=|==|!=|~=|>|<|=)?(\d{1,9}(?:\.\d{1,9}){0,2})(?:\.\*|\*)?(?:=[\w.*]+)?")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from runyard.environments.uv_failures import Failure, understand
 ROUNDS = 60
 RELAXABLE = ("VersionNotFound", "DependencyConflict", "PackageNotFound", "CondaNeeded", "BuildFailed")
 
-_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(\[[^\]]*\])?\s*([^;#]*?)\s*(;.*)?")
+_PIN = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(\[[^\]]*\])?([^;#]*)")
 _VERSION = re.compile(r"(?:==|~=|>=|<=|>|<)\s*([\w.!+]+?)(?:\.\*)?(?=,|\s|$)")
 _RESULT = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==(\S+)", re.MULTILINE)
 _INSTALLED = re.compile(r"^ [+~] ([A-Za-z0-9][\w.-]*)==(\S+)", re.MULTILINE)
@@ -44,10 +44,11 @@ class Line:
 
     @staticmethod
     def of(original: str, wanted: str) -> Line:
-        match = _PIN.fullmatch(wanted.split(" --hash", 1)[0])
-        if match is None or " @ " in wanted or pip_name(wanted) is None:
+        text, mark, marker = wanted.split(" --hash", 1)[0].partition(";")
+        match = _PIN.match(text)
+        if match is None or match.end() < len(text) or " @ " in wanted or pip_name(wanted) is None:
             return Line(original, pip_name(wanted) or "", "", "", "", wanted)
-        return Line(original, match[1], match[2] or "", match[3], match[4] or "", wanted)
+        return Line(original, match[1], match[2] or "", match[3].strip(), mark + marker, wanted)
 
     @property
     def requirement(self) -> str:

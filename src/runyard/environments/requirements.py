@@ -73,7 +73,7 @@ def options_of(lines: tuple[str, ...]) -> Options:
         elif name == "--require-hashes":
             options.arguments.append(name)
         elif name == "--constraint":
-            options.arguments.append(f"--constraints={_absolute(line, value)}")
+            options.lines.append(f"{name} {_absolute(line, value)}")
         elif name == "--editable" and "://" in value:
             options.lines.append(f"-e {value}")
         elif name in ("--editable", "--requirement"):

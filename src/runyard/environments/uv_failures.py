@@ -16,10 +16,10 @@ from runyard.environments.problem import EnvironmentProblem
 LAST_LINES = 15
 RELAX = "let this workspace take the nearest version that can be had: runyard config set environments.relax true"
 
-_MISSING = re.compile(r"[Bb]ecause (\S+) was not found in the|(\S+) was not found in the package registry")
+_MISSING = re.compile(r"[Bb]ecause (\S+) was not found in the|(?<!\S)(\S+) was not found in the package registry")
 _NO_VERSION = re.compile(
-    r"there (?:is|are) no versions? of (\S+)|(\S+) has no wheels with|(\S+) has no (?:usable|source)|"
-    r"only (?:the following versions of )?(\S+?)(?:[<>=!]\S*)? (?:is|are) available"
+    r"there (?:is|are) no versions? of (\S+)|(?<!\S)(\S+) has no (?:wheels with|usable|source)|"
+    r"only (?:the following versions of )?([^\s<>=!]+)(?:[<>=!]\S*)? (?:is|are) available"
 )
 _ELSEWHERE = re.compile(r"has no wheels with|does not satisfy Python|has no (?:usable|source)")
 _REQUIRED = re.compile(r"you require (.+?)(?:, we can conclude|, which|\.(?:\s|$)|$)")
@@ -28,7 +28,7 @@ _NETWORK = re.compile(
     r"error sending request|client error \(Connect\)|dns error|operation timed out|Connection (?:refused|reset)|"
     r"Could not resolve host|Network connectivity is disabled|HTTP status server error"
 )
-_ADDRESS = re.compile(r"[a-z+]+://[^\s()`'\"]+")
+_ADDRESS = re.compile(r"(?<![a-z+])[a-z+]+://[^\s()`'\"]+")
 _REFUSAL = re.compile(r"401 Unauthorized|403 Forbidden")
 _FULL = re.compile(r"No space left on device|os error 28\b|Disk quota exceeded")
 _HASHES = re.compile(r"Hash mismatch for `([^`]+)`")

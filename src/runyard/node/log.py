@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 
+from runyard.contracts.secrets import mask
+
 
 def say(text: str) -> None:
-    """Write one line with the time. A disk that is full, or a reader that is gone, must not end a run."""
+    """Write one line with the time, and without credentials. A disk that is full, or a reader that is gone, must not
+    end a run."""
     now = time.time()
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
     try:
-        print(f"{stamp}.{int(now % 1 * 1000):03d}Z {text}", flush=True)
+        print(f"{stamp}.{int(now % 1 * 1000):03d}Z {mask(text)}", flush=True)
     except OSError:
         return

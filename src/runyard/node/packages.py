@@ -52,6 +52,8 @@ _PACKAGES = {
     "zmq": "pyzmq",
 }
 
+_DEEPEST = max(module.count(".") for module in _PACKAGES) + 1
+
 
 def missing_module(message: str) -> str | None:
     """The module that the message of a ModuleNotFoundError names.
@@ -70,7 +72,7 @@ def package_for(module: str) -> str:
     ('scikit-learn', 'numpy', 'google-cloud-storage')
     """
     parts = module.split(".")
-    for length in range(len(parts), 0, -1):
+    for length in range(min(len(parts), _DEEPEST), 0, -1):
         known = _PACKAGES.get(".".join(parts[:length]))
         if known is not None:
             return known

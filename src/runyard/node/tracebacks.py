@@ -8,6 +8,7 @@ from typing import NamedTuple, Sequence
 
 MESSAGE_LINES = 30
 FRAMES = 10
+TRIED = 100  # tracebacks in a log, from its end: a log can hold thousands that are none
 STRANGE_LINES = 3  # that other processes may have printed into the middle of a traceback
 
 _HEADER = re.compile(r"^(?P<before>.*?)Traceback \(most recent call last\):\s*$")
@@ -15,7 +16,7 @@ _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<
 _EXCEPTION = re.compile(r"^(?P<type>[^\W\d]\w*(?:\.(?:\w+|<locals>))*)(?P<colon>:)?(?: (?P<message>.*))?$")
 _SYNTAX = re.compile(r"^(?:SyntaxError|IndentationError|TabError): ")
 _CHAIN = ("During handling of the above exception,", "The above exception was the direct cause")
-_RULE = re.compile(r"^\s*\+[-+]+ ?(?:\d+|\.\.\.)? ?-*$")
+_RULE = re.compile(r"^\s*\+[-+]+(?: ?(?:\d+|\.\.\.) ?-*)?$")
 _MARGIN = re.compile(r"^\s*\| ?")
 _LOG_LINE = re.compile(r"^\W?\d{4}-\d\d-\d\d[T ]|^\[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)\b", re.ASCII)
 _LIBRARY = ("/site-packages/", "/dist-packages/")
@@ -42,13 +43,17 @@ def find_last(log: str) -> Trace | None:
     """
     lines = re.split(r"\r\n|\n|\r", log)
     of_thread: Trace | None = None
+    tried = 0
     for index in range(len(lines) - 1, -1, -1):
+        if tried == TRIED:
+            break
         if _SYNTAX.match(lines[index]):
             trace = _syntax_error(lines, index)
         elif _HEADER.match(lines[index]):
             trace = _read_at(lines, index)
         else:
             continue
+        tried += 1
         before = _line_before(lines, index)
         if trace is None or before.startswith("Exception ignored"):
             continue

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from sqlalchemy import Connection
 
+from runyard.contracts.secrets import mask, mask_all
 from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Fact
 from runyard.store import attempts, files, runs
@@ -32,7 +33,8 @@ class Ledger:
         self._changed = changed
 
     def apply(self, run_id: str, fact: Fact) -> Run:
-        """The run as it is after a fact."""
+        """The run as it is after a fact. What the fact tells is kept for everybody to read: without credentials."""
+        fact = _shown(fact)
         with self._store.database.write() as connection:
             run = runs.get(connection, run_id)
             change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
@@ -70,3 +72,14 @@ def _happened(told: datetime | None, run: Run, now: datetime) -> datetime | None
     """When the cause of a change happened. A clock that was put back, or that of a node which goes wrong, does not make
     a run start before it was made, nor end before it started: then the moment counts in which it was told."""
     return told if told is None or told >= (run.started_at or run.created_at) else now
+
+
+def _shown(fact: Fact) -> Fact:
+    if fact.reason is None and fact.error is None and not fact.warnings:
+        return fact
+    return replace(
+        fact,
+        reason=None if fact.reason is None else mask(fact.reason),
+        error=mask_all(fact.error),
+        warnings=mask_all(fact.warnings),
+    )

@@ -21,8 +21,10 @@ class Unreachable(ClientProblem):
     """Nobody answered: `sent` tells whether the server may have seen the request all the same."""
 
     def __init__(self, url: str, reason: BaseException, sent: bool, help: str) -> None:
+        from runyard.contracts.secrets import mask
+
         words = str(reason) or type(reason).__name__
-        super().__init__("server_unreachable", f"The Runyard server at {url} does not answer ({words}).", help)
+        super().__init__("server_unreachable", f"The Runyard server at {mask(url)} does not answer ({words}).", help)
         self.sent = sent
 
 
@@ -32,10 +34,12 @@ def problem(status: int, content: bytes, url: str) -> ClientProblem:
         said = json.loads(content)
         code, title = str(said["code"]), str(said["title"])
     except (ValueError, KeyError, TypeError):
+        from runyard.contracts.secrets import mask
+
         words = content[:200].decode("utf-8", "replace").strip()
         return ClientProblem(
             f"http_{status}",
-            f"{url} answered with HTTP status {status} and no reason that Runyard knows: {words!r}.",
+            f"{mask(url)} answered with HTTP status {status} and no reason that Runyard knows: {words!r}.",
             "Check that this is the address of a Runyard server.",
             status,
         )

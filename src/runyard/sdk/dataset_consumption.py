@@ -62,7 +62,7 @@ class DatasetConsumptionConfig:
 
 
 def _checked(name: str) -> str:
-    if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z_]+[a-zA-Z0-9_]*", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", name):
         raise UserErrorException(
             f"{name!r} is no name for an input: it becomes the name of an environment variable, so use letters, digits "
             "and '_', with no digit first."

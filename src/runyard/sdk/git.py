@@ -20,6 +20,7 @@ FACTS = {
 """The variable that tells a fact (and wins over git), and the properties that it becomes."""
 
 _TOLD_BY_GIT = {name for name in FACTS if "BUILD" not in name}
+_ADDRESSES = {name for name in FACTS if name.endswith("_URI")}
 
 
 def git_properties(folder: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -28,8 +29,8 @@ def git_properties(folder: Path, environment: Mapping[str, str] | None = None) -
     known = {variable: environment[variable] for variable in FACTS if environment.get(variable)}
     if _repository(folder) is not None and not known.keys() >= _TOLD_BY_GIT:
         known = {**_ask(folder), **known}
-    if "AZUREML_GIT_REPOSITORY_URI" in known:
-        known["AZUREML_GIT_REPOSITORY_URI"] = without_credentials(known["AZUREML_GIT_REPOSITORY_URI"])
+    for variable in _ADDRESSES & known.keys():
+        known[variable] = without_credentials(known[variable])
     return {name: value for variable, value in known.items() for name in FACTS[variable]}
 
 
@@ -38,7 +39,10 @@ def without_credentials(url: str) -> str:
     >>> without_credentials("https://me:secret@host/team/code.git")
     'https://host/team/code.git'
     """
-    return re.sub(r"^([a-z][a-z0-9+.\-]*://)[^/@]*@", r"\1", url, flags=re.IGNORECASE)
+    from runyard.contracts.secrets import mask
+
+    # As far as the last @ before the path: passwords hold signs that a careful user would have escaped.
+    return mask(re.sub(r"^([a-z][a-z0-9+.\-]*://)[^/]*@", r"\1", url, flags=re.IGNORECASE))
 
 
 def _repository(folder: Path) -> Path | None:

@@ -18,7 +18,7 @@ LONG_NAMES = {
     "-i": "--index-url",
 }
 
-_NAMED = re.compile(r"[A-Za-z0-9._-]+\s*(?:\[[^\]]*\])?\s*@\s*")
+_NAMED = re.compile(r"[A-Za-z0-9._-]+(?:\s*\[[^\]]*\])?\s*@\s*")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _FILES = (".whl", ".tar.gz", ".tgz", ".zip", ".tar.bz2")
 

@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from runyard.server.connections import trust
 from runyard.server.problems import Problem, document
 from runyard.server.settings import Settings
 from runyard.server.yard import Yard, yard_of
@@ -66,6 +67,7 @@ class Authentication:
                 await document("not_authenticated", title, _WHERE)(scope, receive, send)
                 return
             scope[_CALLER] = who
+            trust(scope)
         await self._app(scope, receive, send)
 
     def _identify(self, token: str) -> Caller | None:

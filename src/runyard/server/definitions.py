@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runyard.contracts.environment import Specification, specification_of
 from runyard.contracts.secrets import veil
 from runyard.server.problems import Problem
 from runyard.store.secrets import Secrets
+
+MOST_SECRETS = 256
 
 
 def checked(definition: Mapping[str, Any]) -> Specification:
@@ -26,5 +28,24 @@ def checked(definition: Mapping[str, Any]) -> Specification:
 def veiled(definition: Mapping[str, Any], secrets: Secrets) -> dict[str, Any]:
     """A copy that may be stored and shown."""
     checked(definition)
-    document: dict[str, Any] = veil(definition, secrets.keep)
+    document: dict[str, Any] = veil(definition, keeper(secrets))
     return document
+
+
+def keeper(secrets: Secrets) -> Callable[[str], str]:
+    """What keeps the credentials of one request, each of them once. They become files: a request that is made of
+    thousands is refused."""
+    names: dict[str, str] = {}
+
+    def keep(value: str) -> str:
+        if value not in names:
+            if len(names) == MOST_SECRETS:
+                raise Problem(
+                    "bad_request",
+                    f"The request holds more than {MOST_SECRETS} different credentials.",
+                    "Put them into a file of the snapshot, or into fewer addresses.",
+                )
+            names[value] = secrets.keep(value)
+        return names[value]
+
+    return keep

@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from runyard.contracts import curated
-from runyard.server import answers, definitions
+from runyard.server import answers, definitions, named_secrets
 from runyard.server.answers import Json, answer
-from runyard.server.auth import User
+from runyard.server.auth import AnyCaller, User
 from runyard.server.problems import Problem
 from runyard.server.reach import Within
 from runyard.server.yard import Here
@@ -43,9 +43,10 @@ def find(workspace: Within, yard: Here) -> Response:
 
 
 @router.post("", summary="Register an environment: the same content keeps its version")
-def register(workspace: Within, body: NewEnvironment, yard: Here) -> Response:
+def register(workspace: Within, body: NewEnvironment, caller: AnyCaller, yard: Here) -> Response:
     _refuse_reserved(environments.check_name(body.definition.get("name")))
     definition = definitions.veiled(body.definition, yard.secrets)
+    named_secrets.check_definition(yard, caller, body.definition)
     with yard.store.database.write() as connection:
         row = environments.register(connection, workspace, definition)
     return answer(answers.environment(row))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Header, Query, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from runyard.contracts import names
 from runyard.server import answers, run_page
 from runyard.server.auth import same, view_key
+from runyard.server.connections import trust
 from runyard.server.downloads import file_response
 from runyard.server.files import open_file
 from runyard.server.problems import Problem
@@ -27,7 +28,7 @@ PRIVATE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 async def viewer(
-    run_id: str, yard: Here, key: Annotated[str, Query(description="from the run's `web_url`")] = ""
+    run_id: str, request: Request, yard: Here, key: Annotated[str, Query(description="from the run's `web_url`")] = ""
 ) -> str:
     """The key, when it is that of the run."""
     if not same(key, view_key(yard.settings.secret, run_id)):
@@ -36,6 +37,7 @@ async def viewer(
             "This link does not open the page of a run.",
             "`runyard show <run>` prints the whole link; it may have been cut short.",
         )
+    trust(request.scope)
     return key
 
 

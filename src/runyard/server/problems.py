@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from runyard.contracts.manifest import BadManifest
 from runyard.contracts.names import BadName
 from runyard.contracts.pack import BadPack
+from runyard.server.connections import is_stranger
 from runyard.store.errors import StoreError
 
 log = logging.getLogger("runyard.server")
@@ -194,7 +195,8 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                if message["status"] >= 400 and left and _has_body(scope):
+                # Of what a stranger sends nothing is read: `runyard.server.connections` throws some of it away.
+                if message["status"] >= 400 and left and _has_body(scope) and not is_stranger(scope):
                     await _drain(watched_receive, lambda: left)
             await send(message)
 

@@ -17,6 +17,7 @@ from runyard.contracts.distribution import BadDistribution, Distribution
 from runyard.contracts.secrets import veil
 from runyard.server import run_environment
 from runyard.server.answers import Json
+from runyard.server.definitions import keeper
 from runyard.server.problems import Problem
 from runyard.store import compute, experiments, family, runs
 from runyard.store.labels import SUBMITTED_FROM
@@ -154,9 +155,10 @@ def _distribution(launch: LaunchRequest | None) -> Distribution:
 
 def veiled(request: RunRequest, secrets: Secrets) -> RunRequest:
     """A copy of the request in which no secret is left, so that it can be stored and shown."""
-    changes: Json = {"definition": veil(request.definition, secrets.keep)}
+    keep = keeper(secrets)
+    changes: Json = {"definition": veil(request.definition, keep)}
     if request.launch is not None:
-        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), secrets.keep))
+        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), keep))
     return request.model_copy(update=changes)
 
 

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
 from runyard.scheduler.states import Fact
-from runyard.server import answers, reach, run_request
+from runyard.server import answers, named_secrets, reach, run_request
 from runyard.server.answers import Json, answer
 from runyard.server.auth import AnyCaller, Caller, User, run_token
 from runyard.server.labels import pairs
@@ -69,6 +69,8 @@ def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) ->
         reach.must_write(yard, caller, body.parent_id)
     else:
         reach.must_be_within(yard, caller, body.workspace)
+    if body.launch is not None:
+        named_secrets.check(yard, caller, body.launch.model_dump())
     if body.kind == SCRIPT:
         _check_target(yard, body)
     body = run_request.veiled(body, yard.secrets)

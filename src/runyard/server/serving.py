@@ -1,21 +1,38 @@
-"""uvicorn, as Runyard runs it: it opens the application itself, tells when it listens, and ends promptly."""
+"""uvicorn, as Runyard runs it: it opens the application itself, tells when it listens, and ends promptly.
+
+uvloop and httptools are used where they are installed: a request costs a third less with them.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from runyard.server.connections import Connections, accept, most_connections, watched
 
 
 class Server(uvicorn.Server):
     """`started` is called once requests are answered. An application that cannot start raises out of `run`."""
 
-    def __init__(self, app: FastAPI, started: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        started: Callable[[], None] = lambda: None,
+        protocol: type[asyncio.Protocol] = AutoHTTPProtocol,
+        loop: Any = "auto",
+    ) -> None:
+        self._connections = Connections(most_connections())
         super().__init__(
             uvicorn.Config(
                 app,
+                http=watched(protocol, self._connections),
+                loop=loop,
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -28,16 +45,31 @@ class Server(uvicorn.Server):
         )
         self._runyard = app
         self._started = started
+        self._accepting: list[asyncio.Task[None]] = []
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         async with self._runyard.router.lifespan_context(self._runyard):
             await super().serve(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])  # none: connections are accepted here
+        for each in sockets or ():
+            self._accepting.append(asyncio.create_task(accept(each, self._connection, self._connections)))
         self._started()
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # once a second
+            self._connections.sweep()
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for each in self._accepting:
+            each.cancel()
         # uvicorn waits for the answers that are under way, and an event stream is one that has no end of its own.
         self._runyard.state.live.close()
         await super().shutdown(sockets)
+
+    def _connection(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = kind(self.config, self.server_state, self.lifespan.state)
+        return made

@@ -18,6 +18,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspect, literal, make_url, select, text
 from sqlalchemy.pool import NullPool
 
+from runyard.contracts.secrets import mask
 from runyard.store import beside, migrations, tables
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
@@ -262,7 +263,7 @@ def _parse(url: str | URL) -> URL:
     except exc.ArgumentError:
         raise Refused(
             "bad_request",
-            f"{url!r} is not the address of a database.",
+            f"{mask(str(url))!r} is not the address of a database.",
             "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
         ) from None
     if parsed.drivername in ("postgres", "postgresql"):
@@ -270,7 +271,7 @@ def _parse(url: str | URL) -> URL:
     if parsed.drivername not in ("sqlite", "postgresql+psycopg") or parsed.database in (None, "", ":memory:"):
         raise Refused(
             "bad_request",
-            f"Runyard cannot keep its rows in {parsed.render_as_string()}.",
+            f"Runyard cannot keep its rows in {mask(parsed.render_as_string())}.",
             "Use sqlite:////path/to/runyard.db or postgresql://user:password@host/name.",
         )
     return parsed
@@ -278,7 +279,7 @@ def _parse(url: str | URL) -> URL:
 
 def _words(url: URL) -> str:
     """A database as users know it, without its password."""
-    return url.database or "" if _is_sqlite(url) else url.render_as_string()
+    return url.database or "" if _is_sqlite(url) else mask(url.render_as_string())
 
 
 def _is_sqlite(url: URL) -> bool:

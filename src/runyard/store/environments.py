@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Connection, Row, Text, delete, func, insert, or_, select, type_coerce
 
 from runyard.contracts.environment import content_hash
 from runyard.store import build_contexts, damage, workspaces
@@ -102,6 +102,16 @@ def names(connection: Connection, workspace: str) -> list[str]:
     here = workspaces.serial(connection, workspace)
     query = select(environments.c.name).where(environments.c.workspace == here).distinct()
     return sorted(connection.scalars(query))
+
+
+def naming(connection: Connection, workspace: str, secrets: Iterable[str]) -> list[dict[str, Any]]:
+    """The definitions of all versions that name one of the secrets."""
+    text = type_coerce(environments.c.definition, Text)
+    query = select(environments.c.definition).where(
+        environments.c.workspace == workspaces.serial(connection, workspace),
+        or_(*(text.contains(name, autoescape=True) for name in secrets)),
+    )
+    return list(connection.scalars(query))
 
 
 def check_name(name: object) -> str:

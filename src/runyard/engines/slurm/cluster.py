@@ -147,9 +147,9 @@ def host_names(text: str) -> list[str]:
     ['a1-ib', 'a2-ib', 'a05-ib', 'a06-ib', 'login']
     """
     names: list[str] = []
-    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
+    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\]?)+", text):
         made = [""]
-        for plain, ranges in re.findall(r"([^\[]+)|\[([^\]]*)\]", part):
+        for plain, ranges in re.findall(r"([^\[]+)|\[([^\]]*)\]?", part):
             ends = [plain] if plain else [each for span in ranges.split(",") for each in _span(span)]
             made = [f"{start}{end}" for start in made for end in ends]
         names += made
@@ -181,7 +181,8 @@ def _state(text: str) -> str:
         return PREPARING
     if text.endswith("%"):
         return LEAVING
-    return _STATES.get(re.sub(r"[^a-z_]+$", "", text), UNUSABLE)
+    plain = re.fullmatch(r"([a-z_]+)[^a-z_]*", text)
+    return _STATES.get(plain[1], UNUSABLE) if plain is not None else UNUSABLE
 
 
 def _gpus(gres: str) -> int:

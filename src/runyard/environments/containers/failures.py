@@ -156,7 +156,7 @@ def of_installing(image: str, output: Sequence[str]) -> EnvironmentProblem:
         return _full("to install the packages", output[-1] if output else "")
     wanted = re.search(r"No matching distribution found for (\S.*)", text)
     if wanted is not None and not _any(_OFFLINE, lower):
-        versions = re.search(r"\(from versions: (.*?)\)", text)
+        versions = re.search(r"\(from versions: ([^()]*)\)", text)
         known = versions[1] if versions is not None and versions[1] != "none" else ""
         return EnvironmentProblem(
             "PackageNotFound",

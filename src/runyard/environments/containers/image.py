@@ -140,7 +140,7 @@ def full_name(specification: Specification) -> str:
     >>> full_name(Specification(image="ghcr.io/team/image:2", registry="ghcr.io"))
     'ghcr.io/team/image:2'
     """
-    registry = re.sub(r"^https?://|/+$", "", specification.registry)
+    registry = re.sub(r"^https?://", "", specification.registry).rstrip("/")
     if not registry or "docker.io" in registry or _registry_in(specification.image):
         return specification.image
     return f"{registry}/{specification.image}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runyard.contracts.environment import STOCK_PYTHONS, Specification, conda_name
+from runyard.contracts.environment import STOCK_PYTHONS, conda_name
 from runyard.contracts.secrets import reveal
 from runyard.environments import conda_names, pip_config, python_pin
 from runyard.environments.builder import Order
@@ -45,7 +45,9 @@ ALWAYS = {
 }
 
 _KEPT = re.compile(r"runyard://\S+")
-_VALUE = re.compile(r"(?P<option>-f|-i|--find-links|--index-url|--extra-index-url)(?P<between>\s*=?\s*)(?P<value>\S+)")
+_VALUE = re.compile(
+    r"(?P<option>-f|-i|--find-links|--index-url|--extra-index-url)(?P<between>\s*=\s*|\s*)(?P<value>\S+)"
+)
 
 
 @dataclass
@@ -126,7 +128,7 @@ def _check_python(work: Work) -> None:
 def _script(work: Work) -> str:
     """What the shell of the image is told; empty when there is nothing to install."""
     specification = work.order.specification
-    by_conda = _conda(specification, work.inside) if work.inside.conda else ""
+    by_conda = _conda(work) if work.inside.conda else ""
     pip = [*specification.pip, *([] if work.inside.conda else _from_pypi(work))]
     by_pip = _pip(work, pip) if pip else ""
     if not by_conda and not by_pip:
@@ -161,7 +163,8 @@ def _from_pypi(work: Work) -> list[str]:
     return taken
 
 
-def _conda(specification: Specification, inside: Inside) -> str:
+def _conda(work: Work) -> str:
+    specification, inside = work.order.specification, work.inside
     wanted = [each for each in specification.conda if not re.match(r"pip\b", each)]
     if specification.python and specification.python not in STOCK_PYTHONS:
         version = specification.python
@@ -172,7 +175,8 @@ def _conda(specification: Specification, inside: Inside) -> str:
     channels = specification.channels or (("conda-forge",) if tool == "micromamba" else ())
     words = [inside.conda, "install", "--yes", "--name", "base"]
     words += [word for channel in channels for word in ("--channel", channel)]
-    return f"{shlex.join([*words, *wanted])}\n{shlex.quote(inside.conda)} clean --all --yes >/dev/null 2>&1 || true\n"
+    command = shlex.join([reveal(word, work.order.secrets) for word in (*words, *wanted)])
+    return f"{command}\n{shlex.quote(inside.conda)} clean --all --yes >/dev/null 2>&1 || true\n"
 
 
 def _pip(work: Work, pip: list[str]) -> str:

@@ -33,7 +33,7 @@ _ELSEWHERE = (
     "/opt/homebrew/bin",
 )
 _ANSWERS_WITHIN = 20.0
-_VERSION = re.compile(r"\d+(\.\d+)+")
+_VERSION = re.compile(r"(?<!\d)\d+(\.\d+)+")
 _FLAVOURS = (("Open MPI", OPENMPI), ("Intel(R) MPI", INTEL), ("HYDRA", MPICH))
 
 
