@@ -127,7 +127,7 @@ def test_numbers_are_not_given_again(store: Store, make_run: MakeRun) -> None:
     make_run("two")
     end(store, "two")
     deletion.delete_runs(store, ["two"])
-    assert make_run("two").number == 3
+    assert make_run("three").number == 3
 
 
 def test_an_experiment_goes_with_its_runs(store: Store, make_run: MakeRun) -> None:
