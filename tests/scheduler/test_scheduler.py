@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.scheduler.conftest import wait
 from runyard.contracts import states as names
 from runyard.contracts.compute import Target
 from runyard.contracts.plan import Plan
-from runyard.engines.base import Ear, EngineError, Gang, Handle
+from runyard.engines.base import Ear, EngineAway, EngineError, Gang, Handle
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
 from runyard.engines.registry import Engines
@@ -123,6 +124,40 @@ def test_a_run_that_could_not_be_started_goes_back_to_its_queue_and_is_started_l
         engines.close()
         store.close()
         engines.folders.of("run-1").rename(home / "elsewhere")  # its runner ends by itself then
+
+
+class GivenUp(LocalEngine):
+    """The user marks the run as failed while it is being started, and the start fails."""
+
+    starts = 0
+    give_up: Callable[[], object]
+
+    def start(self, gang: Gang, ear: Ear) -> Handle:
+        self.starts += 1
+        self.give_up()
+        raise EngineAway("what starts node runners has ended")
+
+
+def test_a_run_that_was_given_up_while_its_start_failed_ends_as_its_user_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "TRY_AGAIN_AFTER", 0.05)
+    store = Store.open(home)
+    with store.database.write() as connection:
+        workspaces.ensure_default(connection)
+        runs.create(connection, NewRun("run-1", "local", "trial", kind=SCRIPT, target="local", launch={}))
+    engines = Engines(home)
+    engines.local = engine = GivenUp(engines.folders)
+    leading = scheduler_of(home, store, engines, {})
+    engine.give_up = lambda: leading.declare("run-1", "failed", {"code": "UserError", "message": "no use"})
+    leading.start()
+    try:
+        wait(lambda: _status(store, "run-1") == names.FAILED, "for the run to end")
+        assert engine.starts == 1
+    finally:
+        leading.close()
+        engines.close()
+        store.close()
 
 
 def _status(store: Store, run_id: str) -> str:

@@ -282,7 +282,8 @@ class Scheduler:
         else:  # it stays in the queue until the cluster has taken it
             with self._store.database.read() as connection:
                 run = runs.get(connection, run_id)
-        if run.status == names.CANCEL_REQUESTED:  # a former server began to start it, and it was cancelled since
+        # A start that failed, or of a former server, was given up since: there is nothing to be ended.
+        if run.status == names.CANCEL_REQUESTED or states.is_declared(run.error):
             run = self._ledger.end(run_id, Fact(states.ENDED, outcome="canceled"))
         if run.ended:  # cancelled while it waited
             self._lines.leave(run_id)
