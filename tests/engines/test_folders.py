@@ -89,10 +89,3 @@ def test_what_a_follower_left_is_rescued_when_node_0_is_done(folders: RunFolders
     (second / "state.json").touch()
     assert folders.to_rescue("run-1") == second
     assert folders.worked_in("run-1")
-
-
-def test_a_plan_that_is_damaged_is_said_in_words(folders: RunFolders, home: Path) -> None:
-    (folder,) = folders.make(gang_of(home))
-    (folder / "plan.json").write_text("{}")
-    with pytest.raises(EngineError, match=r"plan\.json is damaged"):
-        folders.rescue("run-1", Listener())

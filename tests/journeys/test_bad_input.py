@@ -123,7 +123,7 @@ def test_a_module_that_is_not_installed(yard: Yard) -> None:
     assert "add_pip_package" in error["help"]
 
 
-@pytest.mark.parametrize(("protocol", "words"), [(0, "Where the client runs"), (99, "Where the server runs")])
+@pytest.mark.parametrize(("protocol", "words"), [(0, "where this client runs"), (99, "where the server runs")])
 def test_a_client_of_another_version(yard: Yard, monkeypatch: pytest.MonkeyPatch, protocol: int, words: str) -> None:
     workspace = yard.workspace
     monkeypatch.setattr(client, "PROTOCOL", protocol)

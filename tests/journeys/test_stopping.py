@@ -86,8 +86,9 @@ def test_a_run_that_was_failed_while_its_server_died_is_failed(yard: Yard, tmp_p
     told = yard.workspace.service.post(f"/api/runs/{run.id}/end", body)
     assert told["status"] == "Finalizing"
     yard.kill_server()
-    with pytest.raises(ActivityFailedException, match="Diverged"):
+    with pytest.raises(ActivityFailedException) as failed:
         run.wait_for_completion()
+    assert failed.value.error["code"] == "Diverged"
     assert not yard.processes("train.py")
 
 

@@ -78,7 +78,9 @@ def test_what_is_not_at_hand_is_fetched(shared_server: Server, stored: Manifest,
 
 
 def test_a_snapshot_out_of_reach(shared_server: Server, stored: Manifest, tmp_path: Path) -> None:
-    run = shared_server.make_run()
+    elsewhere = {"name": "elsewhere", "subscription_id": "s", "resource_group": "g", "exist_ok": True}
+    shared_server.client.post("/api/workspaces", elsewhere)
+    run = shared_server.make_run(workspace="elsewhere")
     with pytest.raises(RunProblem, match="could not be fetched"):
         prepare(make_plan(shared_server, run.id, run.token, stored.id, None), tmp_path, nothing)
 

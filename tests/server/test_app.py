@@ -20,6 +20,8 @@ PROTOCOL = {
     "GET /ready",
     "GET /metrics",
     "GET /api/server",
+    "GET /api/usage",
+    "POST /api/usage",
     "GET /runs/{run_id}",
     "GET /runs/{run_id}/files/{name}",
     "GET /api/workspaces",

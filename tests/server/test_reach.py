@@ -77,6 +77,8 @@ FILTERED = {("GET", "/api/workspaces")}
 USERS = {
     ("GET", "/metrics"),
     ("GET", "/api/server"),
+    ("GET", "/api/usage"),
+    ("POST", "/api/usage"),
     ("DELETE", RUN),
     ("PATCH", "/api/workspaces/{name}"),
     ("DELETE", "/api/workspaces/{name}"),

@@ -65,6 +65,8 @@ def fill(store: Store, make_run: MakeRun) -> None:
         journals.accept(connection, "r", "w", 0, points + line("l", "ints", [1, 2], 1.0) + line("d", "loss", "why"))
         files.put(connection, "r", "outputs/ü", stored)
     files.append(store, "r", "log", 0, b"grows")
+    make_run("deleted", status=states.COMPLETED)
+    deletion.delete_runs(store, ["deleted"])
 
 
 def content(database: Database) -> dict[str, list[tuple[Any, ...]]]:

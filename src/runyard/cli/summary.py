@@ -10,7 +10,6 @@ from runyard.cli import screen, words
 from runyard.contracts import journal, states
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
-from runyard.sdk.run_error import error_lines
 
 if TYPE_CHECKING:
     from runyard.cli.api import MetricDocument
@@ -159,6 +158,8 @@ def error(run: RunDocument) -> Iterator[str]:
     problem = run["error"]
     if not problem:
         return
+    from runyard.sdk.run_error import error_lines
+
     yield ""
     yield screen.heading("Error")
     yield from (f"  {line}" for line in error_lines(problem))

@@ -88,7 +88,7 @@ def read(
     query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
     if name is not None:
         query = query.where(tables.series.c.name == clean(name))
-    if limit is not None:
+    elif limit is not None:
         query = _only_first(query, run, limit)
     rows = connection.execute(query).all()
     described = _descriptions(connection, run)
