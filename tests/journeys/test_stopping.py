@@ -88,6 +88,7 @@ def test_a_run_that_was_failed_while_its_server_died_is_failed(yard: Yard, tmp_p
     yard.kill_server()
     with pytest.raises(ActivityFailedException) as failed:
         run.wait_for_completion()
+    assert failed.value.error is not None
     assert failed.value.error["code"] == "Diverged"
     assert not yard.processes("train.py")
 
