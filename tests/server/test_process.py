@@ -304,6 +304,8 @@ def test_what_a_killed_node_runner_left_is_cleared_away_once_all_was_delivered(s
     folders = {name: home / "runs" / name for name in (delivered["id"], guessed["id"], "of-another-database")}
     for folder in folders.values():
         (folder / "work").mkdir(parents=True)
+        (folder / "plan.json").write_text("{}")  # a node runner was at work there
+        (folder / "state.json").write_text("{}")
     process.end(signal.SIGKILL)
     start().ready()
     deadline = time.monotonic() + 60
