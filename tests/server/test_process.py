@@ -304,10 +304,13 @@ def test_what_a_killed_node_runner_left_is_cleared_away_once_all_was_delivered(s
     folders = {name: home / "runs" / name for name in (delivered["id"], guessed["id"], "of-another-database")}
     for folder in folders.values():
         (folder / "work").mkdir(parents=True)
+    for name in ("plan.json", "state.json"):  # a node runner was at work there, and no other can read what it left
+        (folders[guessed["id"]] / name).write_text("{")
     process.end(signal.SIGKILL)
     start().ready()
     deadline = time.monotonic() + 60
     while folders[delivered["id"]].exists() and time.monotonic() < deadline:
         time.sleep(0.05)  # it is cleared away beside the first requests
-    assert folders["of-another-database"].exists()
     assert not folders[delivered["id"]].exists()
+    assert folders["of-another-database"].exists()
+    assert (folders[guessed["id"]] / "work").exists()
