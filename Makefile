@@ -22,7 +22,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev slurm frameworks
-	$(BIN)/python -m tests.twice
+	$(BIN)/python -m tests.support.twice
 
 # Has what it is called, two programs of it, and its packages.
 define installed
@@ -40,7 +40,7 @@ slurm:
 
 # Environments with torch, TensorFlow, Open MPI and Ray (3 GB, made once), so that no test has to wait for them.
 frameworks: $(VENV)/.dev
-	@$(BIN)/python -m tests.frameworks
+	@$(BIN)/python -m tests.support.frameworks
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

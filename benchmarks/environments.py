@@ -109,7 +109,7 @@ def _with_pip(wanted: Path, scratch: Path) -> Times:
 def _with_uv(ours: Environment, wanted: Path, scratch: Path) -> Times:
     """uv itself, with the user's pip configuration handed over as Runyard hands it over."""
     said = (
-        "import json, os; from runyard.environments.pip_config import for_uv; told = for_uv(os.environ); "
+        "import json, os; from runyard.environments.uv.pip_config import for_uv; told = for_uv(os.environ); "
         "print(json.dumps([told.variables, told.arguments]))"
     )
     index, arguments = measure.answer([ours.python, "-c", said])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import slurm_cluster
+from tests.support import slurm_cluster
 
 from benchmarks import measure, ray_head, venvs
 from benchmarks.measure import Conversation, Failed, Measure, free_port

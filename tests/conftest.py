@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from runyard.sdk.server_process import stop_server
+from runyard.client.server_process import stop_server
 
 # For all folders of tests; started when asked for.
-pytest_plugins = ["tests.ray_cluster", "tests.slurm_cluster", "tests.slurm_accounting"]
+pytest_plugins = ["tests.support.ray_cluster", "tests.support.slurm_cluster", "tests.support.slurm_accounting"]
 
 
 def pytest_configure() -> None:

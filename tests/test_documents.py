@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 
 from runyard.cli.main import app
-from runyard.sdk.server_process import stop_server
+from runyard.client.server_process import stop_server
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

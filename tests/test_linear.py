@@ -26,18 +26,28 @@ from runyard.contracts import (
     manifest,
     names,
     pack,
+    pip_requirements,
     secrets,
     vm_sizes,
 )
-from runyard.environments import conda_names, python_pin, relax, requirements, uv_failures
+from runyard.environments import relax
+from runyard.environments.conda import names as conda_names
 from runyard.environments.problem import EnvironmentProblem
-from runyard.node import packages, tracebacks, variables
-from runyard.sdk import git, pip_requirements
+from runyard.environments.python import pin
+from runyard.environments.uv import failures, requirements
+from runyard.node.launch import variables
+from runyard.node.outcome import missing_packages as packages
+from runyard.node.outcome import tracebacks
+from runyard.sdk.environment.requirement_lines import merge, portable
 from runyard.sdk.exceptions import UserErrorException
-from runyard.server import downloads, labels
-from runyard.server.problems import Problem
-from runyard.store import environments, wheels, workspace_settings
+from runyard.sdk.submit import git
+from runyard.server.middleware.problems import Problem
+from runyard.server.requests import labels
+from runyard.server.responses import downloads
+from runyard.store.assets import environments
+from runyard.store.content import wheels
 from runyard.store.errors import StoreError
+from runyard.store.runs import workspace_settings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -261,7 +271,7 @@ def _packages(text: str) -> None:
     specification = environment.specification_of(_definition(text))
     conda_names.needs_conda(specification)
     conda_names.requirements(specification)
-    uv_failures.explain(text, specification)
+    failures.explain(text, specification)
     relax.Line.of(text, text)
     requirements.options_of(specification.options)
     requirements.with_variables(text, {})
@@ -270,9 +280,9 @@ def _packages(text: str) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "definitions": _document,
     "packages of an environment": _packages,
-    "pips lines": lambda text: pip_requirements.merge([pip_requirements.portable(text), *text.splitlines()[:100]]),
+    "pips lines": lambda text: merge([portable(text), *text.splitlines()[:100]]),
     "a line of pips": lambda text: (pip_requirements.parse(text), pip_requirements.option(f"--{text}")),
-    "a pinned Python": python_pin.parse,
+    "a pinned Python": pin.parse,
     "names": lambda text: names.check("run", text),
     "names of files": names.check_file,
     "names of curated environments": lambda text: curated.find(f"AzureML-{text}"),

@@ -15,7 +15,8 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, select, update
 
 from runyard.contracts import states
-from runyard.store import experiments, labels, runs, tables
+from runyard.store import tables
+from runyard.store.runs import experiments, labels, runs
 from runyard.store.store import Store
 
 EXPERIMENT = "list"

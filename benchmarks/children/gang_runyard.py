@@ -17,7 +17,7 @@ from typing import Any
 from azureml.core import Environment, Experiment, ScriptRunConfig, Workspace
 from azureml.core.compute import AmlCompute, ComputeTarget, RayCompute, SlurmCompute
 from azureml.core.runconfig import MpiConfiguration, PyTorchConfiguration
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 
 def make(workspace: Workspace, name: str, how: dict[str, Any]) -> None:

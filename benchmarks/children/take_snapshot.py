@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from runyard.sdk.service import local_service
-from runyard.sdk.snapshot import take_snapshot
+from runyard.sdk.snapshot.snapshot import take_snapshot
+from runyard.sdk.workspace.service import local_service
 
 requests = 0
 

@@ -16,7 +16,7 @@ from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspac
 from azureml.core.compute import AmlCompute, ComputeTarget
 from azureml.core.compute_target import ComputeTargetException
 from azureml.core.runconfig import MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from tests.seeds import PYTORCH_ESTIMATOR
+from tests.support.seeds import PYTORCH_ESTIMATOR
 
 import azureml.train.dnn
 import azureml.train.estimator
 import azureml.train.sklearn
 from runyard.contracts.distribution import Distribution
-from runyard.sdk.distribution import distribution_of
+from runyard.sdk.submit.distribution import distribution_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:horovod is not in the environment")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.seeds import GPU_IMAGE, PYTORCH_YAML, TENSORFLOW_YAML
+from tests.support.seeds import GPU_IMAGE, PYTORCH_YAML, TENSORFLOW_YAML
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from runyard.sdk.server_process import stop_server
+from runyard.client.server_process import stop_server
 
 RUNYARD = Path(sys.executable).with_name("runyard")
 SECONDS = 120

@@ -7,9 +7,9 @@ from runyard.cli import errors
 from runyard.cli.distribution_choice import Spread
 from runyard.cli.main import app
 from runyard.contracts.distribution import Distribution
-from runyard.sdk.distribution import distribution_of
-from runyard.sdk.runconfig import RunConfiguration
-from runyard.sdk.script_run_config import distribute
+from runyard.sdk.submit.distribution import distribution_of
+from runyard.sdk.submit.runconfig import RunConfiguration
+from runyard.sdk.submit.script_run_config import distribute
 
 
 def made(spread: Spread) -> Distribution:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from runyard import __version__
 from runyard.cli import errors
 from runyard.cli.main import app
-from runyard.sdk.client import ClientProblem, Unreachable
+from runyard.client.http import ClientProblem, Unreachable
 from runyard.sdk.exceptions import UserErrorException
 
 

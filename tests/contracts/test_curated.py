@@ -8,7 +8,7 @@ import pytest
 
 from runyard.contracts import curated
 from runyard.contracts.environment import PACKAGES, specification_of
-from runyard.sdk.environment import Environment
+from runyard.sdk.environment.environment import Environment
 
 
 def found(name: str) -> curated.Curated:

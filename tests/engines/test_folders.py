@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.bad_json import every_bad_text
 from tests.engines.conftest import Listener, gang_of
+from tests.support.bad_json import every_bad_text
 
 from runyard.contracts.names import BadName
 from runyard.contracts.plan import Plan

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.bad_json import every_bad_text
+from tests.support.bad_json import every_bad_text
 
 from runyard.environments.builder import Built
 from runyard.environments.cache import Cache, Entry, InUse, Origin

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from runyard.environments import command
-from runyard.sdk.processes import alive
+from runyard.system.processes import alive
 
 
 class Enough(Exception):

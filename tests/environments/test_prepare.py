@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.wheels import wheel
+from tests.support.wheels import wheel
 
 from runyard.contracts.environment import Specification
 from runyard.environments import prepare as preparing
@@ -16,7 +16,7 @@ from runyard.environments.builder import Builder, Built, Order
 from runyard.environments.cache import Cache
 from runyard.environments.prepare import STOCK_IMAGE, Around, Ready, peek, prepare
 from runyard.environments.problem import EnvironmentProblem
-from runyard.sdk.environment_sections import DEFAULT_CPU_IMAGE
+from runyard.sdk.environment.sections import DEFAULT_CPU_IMAGE
 
 if TYPE_CHECKING:
     from tests.environments.conftest import Yard
@@ -224,7 +224,7 @@ print(*sys.modules)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     heavy = {"subprocess", "asyncio", "http.client", "docker", "yaml", "runyard.environments.packages"}
-    assert not loaded & (heavy | {"runyard.sdk.environment_sections"})
+    assert not loaded & (heavy | {"runyard.sdk.environment.sections"})
 
 
 def test_a_disk_that_is_really_full(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.environments.conftest import MINOR
-from tests.wheels import source, wheel
+from tests.support.wheels import source, wheel
 
 from runyard.environments.problem import EnvironmentProblem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.bad_json import every_bad_text
+from tests.support.bad_json import every_bad_text
 
 from runyard.environments.remembered import Remembered
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runyard.sdk.server_process import stop_server
+from runyard.client.server_process import stop_server
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
+from runyard.client.server_process import stop_server
 from runyard.contracts.home import Running, read_server
-from runyard.sdk.server_process import stop_server
 
 DEADLINE = 120.0
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from tests import power
+from tests.support import power
 
 from azureml.core import Run, Workspace
 from azureml.core.compute import AmlCompute, ComputeTarget, RayCompute, SlurmCompute
 
 if TYPE_CHECKING:
     from tests.journeys.gang_yard import GangYard
-    from tests.ray_cluster import RayCluster
-    from tests.slurm_cluster import SlurmCluster
+    from tests.support.ray_cluster import RayCluster
+    from tests.support.slurm_cluster import SlurmCluster
 
 
 class Place(ABC):

@@ -15,7 +15,7 @@ from tests.journeys.gang_places import Place
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig
 from azureml.core.runconfig import MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 ENDED = ("Completed", "Failed", "Canceled")
 

@@ -16,8 +16,8 @@ from azureml.exceptions import (
     SnapshotException,
     UserErrorException,
 )
-from runyard.sdk import client
-from runyard.sdk.server_process import stop_server
+from runyard.client import http
+from runyard.client.server_process import stop_server
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -126,7 +126,7 @@ def test_a_module_that_is_not_installed(yard: Yard) -> None:
 @pytest.mark.parametrize(("protocol", "words"), [(0, "where this client runs"), (99, "where the server runs")])
 def test_a_client_of_another_version(yard: Yard, monkeypatch: pytest.MonkeyPatch, protocol: int, words: str) -> None:
     workspace = yard.workspace
-    monkeypatch.setattr(client, "PROTOCOL", protocol)
+    monkeypatch.setattr(http, "PROTOCOL", protocol)
     with pytest.raises(AzureMLException, match=words):
         Experiment(workspace, "versions")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.frameworks import environment
 from tests.journeys.conftest import Yard
-from tests.slurm_cluster import SlurmCluster
+from tests.support.frameworks import environment
+from tests.support.slurm_cluster import SlurmCluster
 
 from azureml.core.compute import ComputeTarget, RayCompute, SlurmCompute
 from azureml.core.compute_target import ComputeTargetException

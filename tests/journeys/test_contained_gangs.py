@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import docker
 import pytest
-from tests.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
 from tests.journeys.gang_fixtures import gangs, yard_on
 from tests.journeys.gang_places import ThisMachine
 from tests.journeys.gang_yard import Distribution, GangYard
+from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
 
 from azureml.core import Environment, Run
 from azureml.core.runconfig import DockerConfiguration, PyTorchConfiguration
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 __all__ = ["docker_engine", "gangs"]
 

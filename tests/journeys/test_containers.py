@@ -10,9 +10,9 @@ from pathlib import Path
 
 import docker
 import pytest
-from tests import wheels
-from tests.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
 from tests.journeys.conftest import Yard
+from tests.support import wheels
+from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig
 from azureml.core.conda_dependencies import CondaDependencies

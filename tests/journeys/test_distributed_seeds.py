@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frameworks import environment
 from tests.journeys.conftest import Yard
-from tests.seeds import FIND_OR_MAKE_THE_CLUSTER
+from tests.support.frameworks import environment
+from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER
 
 from azureml.core import Environment, Run
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import wheels
 from tests.journeys.conftest import Yard
-from tests.seeds import PYTORCH_YAML
+from tests.support import wheels
+from tests.support.seeds import PYTORCH_YAML
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig
 from azureml.core.conda_dependencies import CondaDependencies

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.frameworks import environment
-from tests.seeds import FIND_OR_MAKE_THE_CLUSTER, PYTORCH_ESTIMATOR
+from tests.support.frameworks import environment
+from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER, PYTORCH_ESTIMATOR
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard

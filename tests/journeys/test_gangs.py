@@ -6,14 +6,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.frameworks import environment
 from tests.journeys.gang_fixtures import cluster_yard, gangs
 from tests.journeys.gang_yard import ENDED, GangYard
+from tests.support.frameworks import environment
 
 from azureml.core import Experiment, Run
 from azureml.core.runconfig import PyTorchConfiguration
 from azureml.exceptions import ActivityFailedException
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 __all__ = ["cluster_yard", "gangs"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.journeys.conftest import Yard
-from tests.slurm_cluster import SlurmCluster
+from tests.support.slurm_cluster import SlurmCluster
 
 from azureml.core import Experiment
 from azureml.core.compute import ComputeTarget, SlurmCompute

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runyard.sdk.run import Run
+from runyard.sdk.run.run import Run
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard

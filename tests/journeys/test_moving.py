@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from runyard.sdk.server_process import stop_server
+from runyard.client.server_process import stop_server
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SCRIPT = """

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests import slurm_cluster
-from tests.frameworks import environment
 from tests.journeys.conftest import closing
 from tests.journeys.gang_places import OnSlurm
 from tests.journeys.gang_yard import GangYard
-from tests.machines import MachinesApart, machines_apart
-from tests.slurm_cluster import USUAL, SlurmCluster
+from tests.support import slurm_cluster
+from tests.support.frameworks import environment
+from tests.support.machines import MachinesApart, machines_apart
+from tests.support.slurm_cluster import USUAL, SlurmCluster
 
 from azureml.core import Run
 from azureml.core.compute import ComputeTarget, SlurmCompute
 from azureml.core.runconfig import MpiConfiguration, PyTorchConfiguration
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 pytestmark = pytest.mark.xdist_group("slurm-apart")
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from azureml.core import Run
-from runyard.sdk.server_process import stop_server
+from runyard.client.server_process import stop_server
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard

@@ -9,11 +9,11 @@ import pytest
 from tests.journeys.gang_fixtures import gangs, yard_on
 from tests.journeys.gang_places import OnRay
 from tests.journeys.gang_yard import GangYard
-from tests.ray_autoscaler import MOST_NODES, GrowingCluster, growing
+from tests.support.ray_autoscaler import MOST_NODES, GrowingCluster, growing
 
 from azureml.core import Workspace
 from azureml.core.compute import ComputeTarget, RayCompute
-from runyard.sdk.distributed import PlainConfiguration
+from runyard.sdk.submit.distributed import PlainConfiguration
 
 __all__ = ["gangs"]
 

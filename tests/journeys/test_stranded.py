@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from azureml.core import Run
-from runyard.scheduler.node_runners import RESCUES
+from runyard.scheduler.gangs import RESCUES
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from azureml.core import Experiment
-from runyard.sdk.client import healthy
+from runyard.client.http import healthy
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 import runyard
+from runyard.client.http import Client, Locator, quote
 from runyard.contracts import manifest
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.home import read_server, read_token
 from runyard.contracts.plan import Launch, Plan, node_folder
-from runyard.node import processes
-from runyard.node.courier import Courier
-from runyard.sdk.client import Client, Locator, quote
-from runyard.sdk.processes import end_with_parent
+from runyard.node.delivery.retrying_client import Courier
+from runyard.node.launch import processes
+from runyard.system.processes import end_with_parent
 
 SOURCES = Path(runyard.__file__).parent.parent
 DEADLINE = 60.0

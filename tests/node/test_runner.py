@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runyard.node import processes
+from runyard.node.launch import processes
 
 if TYPE_CHECKING:
     from tests.node.conftest import Node, Server

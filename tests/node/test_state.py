@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.bad_json import every_bad_text
+from tests.support.bad_json import every_bad_text
 
 from runyard.node import state
 from runyard.node.state import RUNNING, Launched, State

@@ -14,10 +14,11 @@ from runyard.contracts.compute import LOCAL_ENGINE, Node, Target
 from runyard.contracts.plan import Plan
 from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
 from runyard.engines.registry import Engines
-from runyard.scheduler import node_runners, scheduler, worker
+from runyard.scheduler import gangs, scheduler, worker
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.store import compute, runs, workspaces
-from runyard.store.runs import SCRIPT, NewRun, Run
+from runyard.store.assets import compute
+from runyard.store.runs import runs, workspaces
+from runyard.store.runs.runs import SCRIPT, NewRun, Run
 from runyard.store.store import Store
 
 DEADLINE = 60.0
@@ -168,7 +169,7 @@ class Yard:
 
 @pytest.fixture
 def yard(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
-    for module in (scheduler, worker, node_runners):
+    for module in (scheduler, worker, gangs):
         monkeypatch.setattr(module, "TRY_AGAIN_AFTER", 0.05)
     yard = Yard(home)
     try:

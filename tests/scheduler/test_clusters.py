@@ -14,8 +14,10 @@ from runyard.contracts import states as names
 from runyard.contracts.compute import IDLE, RUNNING, Target
 from runyard.scheduler import states
 from runyard.scheduler.states import Fact
-from runyard.store import compute, files, runs
+from runyard.store.assets import compute
+from runyard.store.content import files
 from runyard.store.errors import Conflict
+from runyard.store.runs import runs
 
 STARTED = Fact(states.STARTED)
 STOPPED = Fact(states.ENDED, outcome="failed", stopped=True, error={"code": "Canceled", "message": "stopped"})

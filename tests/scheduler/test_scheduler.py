@@ -19,9 +19,10 @@ from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler import scheduler
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.store import compute, runs, workspace_settings, workspaces
+from runyard.store.assets import compute
 from runyard.store.errors import Unavailable
-from runyard.store.runs import SCRIPT, NewRun
+from runyard.store.runs import runs, workspace_settings, workspaces
+from runyard.store.runs.runs import SCRIPT, NewRun
 from runyard.store.store import Store
 
 

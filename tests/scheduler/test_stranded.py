@@ -15,8 +15,9 @@ from runyard.engines.folders import RESCUE, RunFolders
 from runyard.node.lock import take_lock
 from runyard.scheduler import stranded
 from runyard.scheduler.stranded import Stranded, pause_after
-from runyard.store import deletion, runs, workspaces
-from runyard.store.runs import SCRIPT, NewRun
+from runyard.store.content import deletion
+from runyard.store.runs import runs, workspaces
+from runyard.store.runs.runs import SCRIPT, NewRun
 from runyard.store.store import Store
 
 

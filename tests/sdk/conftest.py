@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from runyard.sdk import service as services
-from runyard.sdk import telemetry
+from runyard.client.server_process import ensure_server, stop_server
 from runyard.sdk.experiment import Experiment
-from runyard.sdk.server_process import ensure_server, stop_server
-from runyard.sdk.workspace import Workspace
+from runyard.sdk.telemetry import telemetry
+from runyard.sdk.workspace import service as services
+from runyard.sdk.workspace.workspace import Workspace
 
 
 @pytest.fixture(scope="session")

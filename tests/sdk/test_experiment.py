@@ -8,7 +8,7 @@ import pytest
 
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
 from runyard.sdk.experiment import Experiment, ViewType
-from runyard.sdk.workspace import Workspace
+from runyard.sdk.workspace.workspace import Workspace
 
 
 def test_the_same_name_is_the_same_experiment(workspace: Workspace, experiment: Experiment) -> None:

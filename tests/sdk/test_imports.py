@@ -76,10 +76,10 @@ def test_every_module_works_on_python_38() -> None:
 
 def test_the_client_can_be_had_alone() -> None:
     """The node runner takes the client and leaves the rest where it is."""
-    script = "import sys, runyard.sdk.client; print([m for m in sys.modules if m.startswith('runyard.sdk.')])"
+    script = "import sys, runyard.client.http; print([m for m in sys.modules if m.startswith('runyard.sdk.')])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert set(json.loads(done.stdout.replace("'", '"'))) == {
-        "runyard.sdk.client",
-        "runyard.sdk.client_problems",
-        "runyard.sdk.client_stream",
+        "runyard.client.http",
+        "runyard.client.problems",
+        "runyard.client.stream",
     }

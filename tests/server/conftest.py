@@ -21,12 +21,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from runyard.contracts.home import read_server, read_token
-from runyard.server import run_request
 from runyard.server.app import create_app
-from runyard.server.auth import run_token
-from runyard.server.serving import Server
+from runyard.server.middleware.auth import run_token
+from runyard.server.requests import run as run_request
 from runyard.server.settings import Settings
 from runyard.server.sockets import address, listen
+from runyard.server.uvicorn_server import Server
 
 PATIENCE = 30.0
 

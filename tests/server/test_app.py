@@ -112,6 +112,8 @@ def test_openapi_is_open_and_no_page_loads_from_elsewhere(client: Client) -> Non
 def test_a_start_loads_neither_the_migrations_nor_prometheus_nor_http_clients() -> None:
     """What is loaded at the start is paid for by whoever waits for the server."""
     late = ["alembic", "prometheus_client", "httpx", "multipart", "python_multipart", "jinja2", "rich", "typer"]
-    code = f"import sys, runyard.server.app, runyard.server.serving; print([n for n in {late} if n in sys.modules])"
+    code = (
+        f"import sys, runyard.server.app, runyard.server.uvicorn_server; print([n for n in {late} if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

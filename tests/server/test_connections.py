@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from runyard.contracts.home import read_server, read_token
-from runyard.server import connections, serving
+from runyard.server import connections, uvicorn_server
 from runyard.server.settings import Settings
 
 WAIT = 150.0  # for a server process on a busy machine
@@ -139,7 +139,7 @@ def test_of_too_many_strangers_the_oldest_go_and_nobody_else(start: Start, line:
 def test_who_has_asked_nothing_for_the_longest_time_goes_when_there_are_too_many(
     start: Start, line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "most_connections", lambda: 8)
+    monkeypatch.setattr(uvicorn_server, "most_connections", lambda: 8)
     with start() as served:
         run = served.client.make_run()
         with served.client.events(run["id"]) as events:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.bad_json import every_bad_text
+from tests.support.bad_json import every_bad_text
 
 from runyard.server.home_lock import HomeLock, Taken
 

@@ -5,7 +5,7 @@ import threading
 from datetime import datetime, timezone
 
 from runyard.server.live import Live
-from runyard.store.runs import StateChange
+from runyard.store.runs.runs import StateChange
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 

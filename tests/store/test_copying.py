@@ -10,23 +10,14 @@ from sqlalchemy import insert, select
 from runyard.contracts import states
 from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
-from runyard.store import (
-    copying,
-    deletion,
-    environment_maps,
-    environments,
-    files,
-    journals,
-    runs,
-    snapshots,
-    tables,
-    wheels,
-    workspace_settings,
-    workspaces,
-)
+from runyard.store import copying, tables
+from runyard.store.assets import environment_maps, environments
+from runyard.store.content import deletion, files, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
-from runyard.store.runs import NewRun, Run
+from runyard.store.metrics import journals
+from runyard.store.runs import runs, workspace_settings, workspaces
+from runyard.store.runs.runs import NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

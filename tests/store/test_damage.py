@@ -9,9 +9,13 @@ import pytest
 from sqlalchemy import text
 
 from runyard.contracts import states
-from runyard.store import damage, deletion, environments, experiments, run_ids, runs, workspaces
+from runyard.store import damage
+from runyard.store.assets import environments
+from runyard.store.content import deletion
 from runyard.store.errors import Conflict, Damaged
-from runyard.store.runs import Run, RunFilter
+from runyard.store.runs import experiments, runs, workspaces
+from runyard.store.runs import ids as run_ids
+from runyard.store.runs.runs import Run, RunFilter
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

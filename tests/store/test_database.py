@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url, text
 
-from runyard.store import migrations, workspaces
+from runyard.store import migrations
 from runyard.store.database import Database
 from runyard.store.errors import Damaged, DiskFull, Refused, Unavailable
+from runyard.store.runs import workspaces
 
 
 def test_a_new_database_is_made_with_its_tables_and_opens_again(database_url: str) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select
 
-from runyard.store import files, identity, runs, sweeping, tables, workspaces
+from runyard.store import identity, tables
+from runyard.store.content import files, sweeping
 from runyard.store.database import Database
 from runyard.store.errors import Mismatched
-from runyard.store.runs import NewRun
+from runyard.store.runs import runs, workspaces
+from runyard.store.runs.runs import NewRun
 from runyard.store.store import Store
 
 Another = Callable[[], str]

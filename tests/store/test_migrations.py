@@ -11,8 +11,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, inspect, text
 
-from runyard.store import environments, migrations, tables, workspaces
+from runyard.store import migrations, tables
+from runyard.store.assets import environments
 from runyard.store.database import Database
+from runyard.store.runs import workspaces
 
 
 def test_head_names_the_last_step() -> None:

@@ -8,9 +8,12 @@ import pytest
 
 from runyard.contracts import states
 from runyard.contracts.journal import line
-from runyard.store import beside, deletion, files, journals, runs, series
+from runyard.store import after_commit
+from runyard.store.content import deletion, files
 from runyard.store.database import Database
-from runyard.store.runs import NewRun, Run, RunFilter
+from runyard.store.metrics import journals, series
+from runyard.store.runs import runs
+from runyard.store.runs.runs import NewRun, Run, RunFilter
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]
@@ -121,5 +124,5 @@ def test_a_name_never_dangles_while_its_content_is_deleted(store: Store, make_ru
 def test_a_database_without_folders_says_so(tmp_path: Path) -> None:
     database = Database.open(f"sqlite:///{tmp_path}/r.db")
     with database.read() as connection, pytest.raises(RuntimeError, match="open it through Store"):
-        beside.folders(connection)
+        after_commit.folders(connection)
     database.close()

@@ -6,21 +6,21 @@ from runyard.sdk.sdk_v1 import VERSION, late_names
 from runyard.sdk.sdk_v1 import VERSION as __version__
 
 if TYPE_CHECKING:
-    from runyard.sdk.compute import ComputeTarget
-    from runyard.sdk.compute_target import (
+    from runyard.sdk.compute.compute import ComputeTarget
+    from runyard.sdk.compute.legacy import (
         attach_legacy_compute_target,
         is_compute_target_prepared,
         prepare_compute_target,
         remove_legacy_compute_target,
     )
-    from runyard.sdk.container_registry import ContainerRegistry
-    from runyard.sdk.environment import Environment
+    from runyard.sdk.environment.container_registry import ContainerRegistry
+    from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
-    from runyard.sdk.run import Run, get_run
-    from runyard.sdk.runconfig import RunConfiguration
-    from runyard.sdk.script_run import ScriptRun
-    from runyard.sdk.script_run_config import ScriptRunConfig
-    from runyard.sdk.workspace import Workspace
+    from runyard.sdk.run.run import Run, get_run
+    from runyard.sdk.submit.runconfig import RunConfiguration
+    from runyard.sdk.submit.script_run import ScriptRun
+    from runyard.sdk.submit.script_run_config import ScriptRunConfig
+    from runyard.sdk.workspace.workspace import Workspace
 
 __all__ = [
     "VERSION",
@@ -44,20 +44,20 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
-        "ComputeTarget": "runyard.sdk.compute",
-        "ContainerRegistry": "runyard.sdk.container_registry",
-        "Environment": "runyard.sdk.environment",
+        "ComputeTarget": "runyard.sdk.compute.compute",
+        "ContainerRegistry": "runyard.sdk.environment.container_registry",
+        "Environment": "runyard.sdk.environment.environment",
         "Experiment": "runyard.sdk.experiment",
-        "Run": "runyard.sdk.run",
-        "RunConfiguration": "runyard.sdk.runconfig",
-        "ScriptRun": "runyard.sdk.script_run",
-        "ScriptRunConfig": "runyard.sdk.script_run_config",
-        "Workspace": "runyard.sdk.workspace",
-        "attach_legacy_compute_target": "runyard.sdk.compute_target",
-        "get_run": "runyard.sdk.run",
-        "is_compute_target_prepared": "runyard.sdk.compute_target",
-        "prepare_compute_target": "runyard.sdk.compute_target",
-        "remove_legacy_compute_target": "runyard.sdk.compute_target",
+        "Run": "runyard.sdk.run.run",
+        "RunConfiguration": "runyard.sdk.submit.runconfig",
+        "ScriptRun": "runyard.sdk.submit.script_run",
+        "ScriptRunConfig": "runyard.sdk.submit.script_run_config",
+        "Workspace": "runyard.sdk.workspace.workspace",
+        "attach_legacy_compute_target": "runyard.sdk.compute.legacy",
+        "get_run": "runyard.sdk.run.run",
+        "is_compute_target_prepared": "runyard.sdk.compute.legacy",
+        "prepare_compute_target": "runyard.sdk.compute.legacy",
+        "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
     not_yet=(
         "Dataset",

@@ -1,6 +1,6 @@
-"""azureml.core.authentication, from `runyard.sdk.authentication`."""
+"""azureml.core.authentication, from `runyard.sdk.workspace.authentication`."""
 
-from runyard.sdk.authentication import (
+from runyard.sdk.workspace.authentication import (
     AbstractAuthentication,
     ArmTokenAuthentication,
     AzureCliAuthentication,

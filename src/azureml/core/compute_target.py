@@ -1,6 +1,6 @@
 """azureml.core.compute_target, from `runyard.sdk`."""
 
-from runyard.sdk.compute_target import (
+from runyard.sdk.compute.legacy import (
     AbstractComputeTarget,
     LocalTarget,
     attach_legacy_compute_target,

@@ -1,5 +1,5 @@
-"""azureml.core.conda_dependencies, from `runyard.sdk.conda_dependencies`."""
+"""azureml.core.conda_dependencies, from `runyard.sdk.environment.conda_dependencies`."""
 
-from runyard.sdk.conda_dependencies import CondaDependencies
+from runyard.sdk.environment.conda_dependencies import CondaDependencies
 
 __all__ = ["CondaDependencies"]

@@ -1,5 +1,5 @@
-"""azureml.core.container_registry, from `runyard.sdk.container_registry`."""
+"""azureml.core.container_registry, from `runyard.sdk.environment.container_registry`."""
 
-from runyard.sdk.container_registry import ContainerRegistry, RegistryIdentity
+from runyard.sdk.environment.container_registry import ContainerRegistry, RegistryIdentity
 
 __all__ = ["ContainerRegistry", "RegistryIdentity"]

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from runyard.sdk.conda_dependencies import CondaDependencies
-from runyard.sdk.container_registry import ContainerRegistry
-from runyard.sdk.environment import Environment, EnvironmentReference
-from runyard.sdk.environment_sections import (
+from runyard.sdk.environment.conda_dependencies import CondaDependencies
+from runyard.sdk.environment.container_registry import ContainerRegistry
+from runyard.sdk.environment.environment import Environment, EnvironmentReference
+from runyard.sdk.environment.sections import (
     DEFAULT_CPU_IMAGE,
     DEFAULT_GPU_IMAGE,
     DatabricksSection,
@@ -17,12 +17,12 @@ from runyard.sdk.environment_sections import (
     SparkPackage,
     SparkSection,
 )
-from runyard.sdk.environment_sections import DockerSection as DockerEnvironment
-from runyard.sdk.environment_sections import PythonSection as PythonEnvironment
+from runyard.sdk.environment.sections import DockerSection as DockerEnvironment
+from runyard.sdk.environment.sections import PythonSection as PythonEnvironment
 from runyard.sdk.sdk_v1 import late_names
 
 if TYPE_CHECKING:
-    from runyard.sdk.environment_builds import ImageBuildDetails
+    from runyard.sdk.environment.builds import ImageBuildDetails
 
 __all__ = [
     "DEFAULT_CPU_IMAGE",
@@ -44,4 +44,4 @@ __all__ = [
     "SparkSection",
 ]
 
-__getattr__ = late_names(__name__, {"ImageBuildDetails": "runyard.sdk.environment_builds"})
+__getattr__ = late_names(__name__, {"ImageBuildDetails": "runyard.sdk.environment.builds"})

@@ -1,5 +1,5 @@
-"""azureml.core.resource_configuration, from `runyard.sdk.resource_configuration`."""
+"""azureml.core.resource_configuration, from `runyard.sdk.submit.resource_configuration`."""
 
-from runyard.sdk.resource_configuration import ResourceConfiguration
+from runyard.sdk.submit.resource_configuration import ResourceConfiguration
 
 __all__ = ["ResourceConfiguration"]

@@ -1,11 +1,7 @@
 """azureml.core.runconfig, from `runyard.sdk`. AzureContainerRegistry, Cr, DockerEnvironment, ... are old names."""
 
-from runyard.sdk.compute_target import AbstractComputeTarget
-from runyard.sdk.conda_dependencies import CondaDependencies
-from runyard.sdk.container_registry import ContainerRegistry
-from runyard.sdk.container_registry import ContainerRegistry as AzureContainerRegistry
-from runyard.sdk.container_registry import ContainerRegistry as Cr
-from runyard.sdk.data_configuration import (
+from runyard.sdk.compute.legacy import AbstractComputeTarget
+from runyard.sdk.data.configuration import (
     Data,
     DataLocation,
     DataPath,
@@ -19,19 +15,24 @@ from runyard.sdk.data_configuration import (
     RegistrationOptions,
     UploadOptions,
 )
-from runyard.sdk.dataset_consumption import DatasetConsumptionConfig
-from runyard.sdk.distributed import (
+from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+from runyard.sdk.environment.conda_dependencies import CondaDependencies
+from runyard.sdk.environment.container_registry import ContainerRegistry
+from runyard.sdk.environment.container_registry import ContainerRegistry as AzureContainerRegistry
+from runyard.sdk.environment.container_registry import ContainerRegistry as Cr
+from runyard.sdk.environment.environment import Environment, EnvironmentDefinition
+from runyard.sdk.environment.sections import DEFAULT_CPU_IMAGE, DEFAULT_GPU_IMAGE, DockerSection, PythonSection
+from runyard.sdk.environment.sections import DockerSection as DockerEnvironment
+from runyard.sdk.environment.sections import PythonSection as PythonEnvironment
+from runyard.sdk.exceptions import RunConfigurationException, UserErrorException
+from runyard.sdk.sdk_v1 import late_names
+from runyard.sdk.submit.distributed import (
     MpiConfiguration,
     ParallelTaskConfiguration,
     PyTorchConfiguration,
     TensorflowConfiguration,
 )
-from runyard.sdk.environment import Environment, EnvironmentDefinition
-from runyard.sdk.environment_sections import DEFAULT_CPU_IMAGE, DEFAULT_GPU_IMAGE, DockerSection, PythonSection
-from runyard.sdk.environment_sections import DockerSection as DockerEnvironment
-from runyard.sdk.environment_sections import PythonSection as PythonEnvironment
-from runyard.sdk.exceptions import RunConfigurationException, UserErrorException
-from runyard.sdk.runconfig import (
+from runyard.sdk.submit.runconfig import (
     AmlComputeConfiguration,
     DockerConfiguration,
     HdiConfiguration,
@@ -40,7 +41,6 @@ from runyard.sdk.runconfig import (
     RunConfiguration,
     SparkConfiguration,
 )
-from runyard.sdk.sdk_v1 import late_names
 
 __all__ = [
     "DEFAULT_CPU_IMAGE",
@@ -84,4 +84,4 @@ __all__ = [
     "UserErrorException",
 ]
 
-__getattr__ = late_names(__name__, {"ComputeTarget": "runyard.sdk.compute", "Run": "runyard.sdk.run"})
+__getattr__ = late_names(__name__, {"ComputeTarget": "runyard.sdk.compute.compute", "Run": "runyard.sdk.run.run"})

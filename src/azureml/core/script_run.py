@@ -1,5 +1,5 @@
-"""azureml.core.script_run, from `runyard.sdk.script_run`."""
+"""azureml.core.script_run, from `runyard.sdk.submit.script_run`."""
 
-from runyard.sdk.script_run import ScriptRun
+from runyard.sdk.submit.script_run import ScriptRun
 
 __all__ = ["ScriptRun"]

@@ -1,5 +1,5 @@
-"""azureml.core.workspace, from `runyard.sdk.workspace`."""
+"""azureml.core.workspace, from `runyard.sdk.workspace.workspace`."""
 
-from runyard.sdk.workspace import Workspace
+from runyard.sdk.workspace.workspace import Workspace
 
 __all__ = ["Workspace"]

@@ -1,5 +1,5 @@
-"""azureml.data.data_reference, from `runyard.sdk.data_reference`."""
+"""azureml.data.data_reference, from `runyard.sdk.data.data_reference`."""
 
-from runyard.sdk.data_reference import DataReference
+from runyard.sdk.data.data_reference import DataReference
 
 __all__ = ["DataReference"]

@@ -1,5 +1,5 @@
-"""azureml.data.datapath, from `runyard.sdk.datapath`."""
+"""azureml.data.datapath, from `runyard.sdk.data.datapath`."""
 
-from runyard.sdk.datapath import DataPath, DataPathComputeBinding
+from runyard.sdk.data.datapath import DataPath, DataPathComputeBinding
 
 __all__ = ["DataPath", "DataPathComputeBinding"]

@@ -1,5 +1,5 @@
 """azureml.data.dataset_consumption_config, from `runyard.sdk`."""
 
-from runyard.sdk.dataset_consumption import DatasetConsumptionConfig
+from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
 
 __all__ = ["DatasetConsumptionConfig"]

@@ -1,8 +1,8 @@
-"""azureml.train.estimator, from `runyard.sdk.estimator`."""
+"""azureml.train.estimator, from `runyard.sdk.estimator.estimator`."""
 
-from runyard.sdk.estimator import Estimator, MMLBaseEstimator
-from runyard.sdk.estimator_distribution import Gloo, Mpi, Nccl, ParameterServer
-from runyard.sdk.estimator_run_config import MMLBaseEstimatorRunConfig
+from runyard.sdk.estimator.distribution import Gloo, Mpi, Nccl, ParameterServer
+from runyard.sdk.estimator.estimator import Estimator, MMLBaseEstimator
+from runyard.sdk.estimator.run_config import MMLBaseEstimatorRunConfig
 
 __all__ = [
     "Estimator",

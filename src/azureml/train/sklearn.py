@@ -1,5 +1,5 @@
-"""azureml.train.sklearn, from `runyard.sdk.estimator_frameworks`."""
+"""azureml.train.sklearn, from `runyard.sdk.estimator.frameworks`."""
 
-from runyard.sdk.estimator_frameworks import SKLearn
+from runyard.sdk.estimator.frameworks import SKLearn
 
 __all__ = ["SKLearn"]

@@ -1,5 +1,5 @@
-"""azureml.widgets.run_details, from `runyard.sdk.run_widget`."""
+"""azureml.widgets.run_details, from `runyard.sdk.widgets.run_details`."""
 
-from runyard.sdk.run_widget import RunDetails
+from runyard.sdk.widgets.run_details import RunDetails
 
 __all__ = ["RunDetails"]

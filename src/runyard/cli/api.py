@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from runyard.cli import errors
+from runyard.client.http import Client, ClientProblem, Event, Locator, quote
 from runyard.contracts import home as homes
-from runyard.sdk.client import Client, ClientProblem, Event, Locator, quote
-from runyard.sdk.run_events import follow
-from runyard.sdk.run_listing import tell_of_damage
-from runyard.sdk.service import Service, find_service
+from runyard.sdk.run.events import follow
+from runyard.sdk.run.listing import tell_of_damage
+from runyard.sdk.workspace.service import Service, find_service
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from runyard.sdk.documents import (
+    from runyard.contracts.documents import (
         ComputeDocument,
         EnvironmentDocument,
         ExperimentDocument,
@@ -209,7 +209,7 @@ class Api:
 
     def download(self, run_id: str, name: str, path: Path, moved: Callable[[int], None]) -> int:
         """Bring a file of the run here, whole and checked; returns its size. `moved` is told of bytes that came."""
-        from runyard.sdk.file_transfer import download
+        from runyard.sdk.run.file_transfer import download
 
         return download(self._service, run_id, name, path, moved=moved)
 

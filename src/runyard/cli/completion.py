@@ -66,8 +66,8 @@ def _targets(server: Api) -> Iterable[str]:
 def _offered(incomplete: str, names: Callable[[Api], Iterable[str]]) -> list[str]:
     """The names that begin so, in their order; none when no server answers at once."""
     from runyard.cli import api, errors
+    from runyard.client.http import ClientProblem
     from runyard.contracts.home import home
-    from runyard.sdk.client import ClientProblem
 
     server = api.connect_if_running(home(), timeout=QUICK)
     if server is None:

@@ -10,7 +10,7 @@ import typer
 from runyard.contracts.distribution import KINDS, MPI, PLAIN, PYTORCH, TENSORFLOW
 
 if TYPE_CHECKING:
-    from runyard.sdk.script_run_config import DistributedJob
+    from runyard.sdk.submit.script_run_config import DistributedJob
 
 BACKENDS = ("nccl", "gloo")
 
@@ -92,7 +92,7 @@ class Spread:
 
     def get(self) -> DistributedJob | None:
         """The configuration of the SDK; None for one process on one node."""
-        from runyard.sdk import distributed
+        from runyard.sdk.submit import distributed
 
         if self.framework == PYTORCH:
             processes = None if self.procs is None else self.procs * self.nodes

@@ -15,8 +15,8 @@ from runyard.cli import errors
 from runyard.contracts.curated import is_reserved
 
 if TYPE_CHECKING:
-    from runyard.sdk.environment import Environment
-    from runyard.sdk.workspace import Workspace
+    from runyard.sdk.environment.environment import Environment
+    from runyard.sdk.workspace.workspace import Workspace
 
 USUAL = ("requirements", "environment", "env", "conda", "conda_dependencies")
 """Names of files that say nothing beyond what kind of file it is."""
@@ -74,7 +74,7 @@ class Choice:
 
     def get(self, workspace: Workspace, name: str | None = None) -> Environment:
         """The environment. One that is made here is called `name`, or as its file says, or after the file."""
-        from runyard.sdk.environment import Environment
+        from runyard.sdk.environment.environment import Environment
 
         if self.environment is not None:
             known, version = name_and_version(self.environment)
@@ -98,7 +98,7 @@ class Choice:
 def _own_name(file: Path) -> str:
     """What a conda specification calls itself; empty where it has only the name that SDK v1 writes into every one."""
     from runyard.sdk import yaml_files
-    from runyard.sdk.conda_dependencies import DEFAULT_NAME
+    from runyard.sdk.environment.conda_dependencies import DEFAULT_NAME
 
     name = yaml_files.read(file).get("name")
     return _plain(name) if isinstance(name, str) and name.strip() and name != DEFAULT_NAME else ""

@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 
-from runyard.cli.terminal import style
+from runyard.cli.output.terminal import style
 
 FAILED = 1  # the thing itself failed: a run, a check, a refused request
 USAGE = 2  # the command was called wrongly
@@ -50,8 +50,8 @@ def debugging() -> bool:
 
 def explain(problem: Exception) -> CommandError:
     """Any error as words and an exit code. What nobody foresaw names its type and how to see more."""
+    from runyard.client.http import ClientProblem
     from runyard.contracts.names import BadName
-    from runyard.sdk.client import ClientProblem
     from runyard.sdk.exceptions import AzureMLException
 
     if isinstance(problem, CommandError):

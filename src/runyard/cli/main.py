@@ -12,14 +12,14 @@ from typing import Annotated, Any
 import typer
 
 from runyard import __version__
-from runyard.cli import (
+from runyard.cli import errors
+from runyard.cli.commands import (
     compute,
     config,
     database,
     doctor,
     du,
     env,
-    errors,
     files,
     logs,
     metrics,
@@ -27,8 +27,8 @@ from runyard.cli import (
     runs,
     server,
     submit,
-    terminal,
 )
+from runyard.cli.output import terminal
 from runyard.cli.suggestions import Suggesting
 
 # typer brings its own copy of click since 0.26 and uses the installed one before: this names the class of either.

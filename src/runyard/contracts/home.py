@@ -24,7 +24,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from runyard.contracts.json_files import BadFile, is_process, made_of, read_object
+from runyard.system.json_files import BadFile, is_process, made_of, read_object
 
 DEFAULT_PORT = 7420
 
@@ -41,7 +41,7 @@ class Running:
     url: str
     pid: int
     version: str
-    started: str | None = None  # when the process was started (`runyard.sdk.processes`): ids are used again
+    started: str | None = None  # when the process was started (`runyard.system.processes`): ids are used again
 
 
 def server_file(folder: Path) -> Path:

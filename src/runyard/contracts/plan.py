@@ -23,7 +23,7 @@ from typing import Any
 
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import Distribution
-from runyard.contracts.json_files import made_of, read_object
+from runyard.system.json_files import made_of, read_object
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ import os
 from pathlib import Path
 
 from runyard.contracts import names
-from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import Ear, EngineError, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
-from runyard.node import removal
+from runyard.node.delivery import removal
 from runyard.node.lock import take_lock
-from runyard.sdk.folders import remove
+from runyard.system.folders import remove
+from runyard.system.json_files import BadFile
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""

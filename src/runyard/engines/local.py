@@ -11,7 +11,7 @@ from runyard.engines import runners
 from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
 from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
-from runyard.sdk.folders import remove
+from runyard.system.folders import remove
 
 
 def default_places() -> int:

@@ -21,7 +21,7 @@ from typing import IO
 
 from runyard.engines import runners
 from runyard.engines.base import Handle
-from runyard.node import exits
+from runyard.node.outcome import exits
 
 ROOM = 4096
 """Bytes that the title of a runner may have: `ps` shows the folder of its run."""

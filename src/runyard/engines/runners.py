@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from runyard.contracts.json_files import BadFile, is_process, read_object
 from runyard.engines.base import Handle
+from runyard.system.json_files import BadFile, is_process, read_object
 
 Gone = Callable[[str], None]
 """Called once with how it ended, in words, when none of some processes is alive any more."""

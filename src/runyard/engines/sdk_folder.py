@@ -18,8 +18,11 @@ from pathlib import Path
 
 import runyard
 
-PARTS = ("runyard/__init__.py", "runyard/contracts", "runyard/sdk", "runyard/environments", "runyard/node", "azureml")
-
+PARTS = (
+    "runyard/__init__.py",
+    *(f"runyard/{name}" for name in ("system", "contracts", "client", "sdk", "environments", "node")),
+    "azureml",
+)
 
 _making = threading.Lock()
 

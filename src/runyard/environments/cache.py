@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from runyard.contracts.home import write_private
-from runyard.contracts.json_files import BadFile, as_object, made_of
 from runyard.environments import images, locks
 from runyard.environments.builder import Built
 from runyard.environments.locks import Held
+from runyard.system.json_files import BadFile, as_object, made_of
 
 LOOK_EVERY = 0.05
 
@@ -348,6 +348,6 @@ def _size(folder: Path) -> int:
 
 def _delete(folder: Path) -> None:
     """Delete a folder as far as it goes: what cannot be deleted now, `sweep` tries again."""
-    from runyard.sdk.folders import remove  # which finding an environment needs not
+    from runyard.system.folders import remove  # which finding an environment needs not
 
     remove(folder)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterable, Iterator, Mapping, Sequence
 
-from runyard.sdk.processes import end_with_parent
+from runyard.system.processes import end_with_parent
 
 LOOK_EVERY = 0.2
 GRACE = 3.0

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from runyard.contracts.environment import Specification
 from runyard.environments.builder import Builder
-from runyard.environments.conda import CondaBuilder
-from runyard.environments.conda_names import needs_conda
-from runyard.environments.uv import UvBuilder
+from runyard.environments.conda.builder import CondaBuilder
+from runyard.environments.conda.names import needs_conda
+from runyard.environments.uv.builder import UvBuilder
 
 
 def choose(specification: Specification, memory: Path | None = None) -> Builder:

@@ -13,10 +13,10 @@ from typing import Callable
 
 from runyard.contracts.environment import pip_name
 from runyard.environments.command import Finished
-from runyard.environments.conda_names import BROUGHT_BY_WHEELS, ONLY_IN_CONDA, RENAMED
+from runyard.environments.conda.names import BROUGHT_BY_WHEELS, ONLY_IN_CONDA, RENAMED
 from runyard.environments.problem import EnvironmentProblem
-from runyard.environments.uv_command import OutOfPatience, Uv
-from runyard.environments.uv_failures import Failure, understand
+from runyard.environments.uv.command import OutOfPatience, Uv
+from runyard.environments.uv.failures import Failure, understand
 
 ROUNDS = 60
 RELAXABLE = ("VersionNotFound", "DependencyConflict", "PackageNotFound", "CondaNeeded", "BuildFailed")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.home import write_private
-from runyard.contracts.json_files import BadFile, read_object
+from runyard.system.json_files import BadFile, read_object
 
 
 class Remembered:

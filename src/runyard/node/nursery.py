@@ -24,8 +24,9 @@ from typing import Any, NoReturn
 
 # All that a runner loads: what is here is paid for once.
 from runyard.environments import prepare as _environments  # noqa: F401
-from runyard.node import outcome, removal, rescue, runner, shipping  # noqa: F401
+from runyard.node import runner
 from runyard.node.gang import follower, leader  # noqa: F401
+from runyard.node.rescue import rescue  # noqa: F401
 from runyard.node.signals import Signals
 
 OPTION = "--nursery"

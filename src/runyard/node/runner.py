@@ -1,6 +1,6 @@
 """The node runner: takes one run from its plan to its end, in one process beside the user's script.
 
-The main thread prepares, launches and supervises; `runyard.node.shipping` is the thread that talks to the server.
+The main thread prepares, launches and supervises; `delivery.run_delivery` is the thread that talks to the server.
 Nothing that only shipping needs is loaded before the script has been started.
 """
 
@@ -14,22 +14,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runyard.contracts.json_files import BadFile
 from runyard.contracts.plan import Plan
-from runyard.node import environment, exits, launch, processes, variables
+from runyard.node.launch import launch, processes, variables
+from runyard.node.launch.children import Child, Ranks
 from runyard.node.lock import take_lock
 from runyard.node.log import say
-from runyard.node.mlflow_warning import MlflowWatch
-from runyard.node.prepare import prepare
+from runyard.node.outcome import exits
+from runyard.node.prepare import environment
+from runyard.node.prepare.mlflow_warning import MlflowWatch
+from runyard.node.prepare.prepare import prepare
 from runyard.node.problem import RunProblem, Stopped
-from runyard.node.ranks import Child, Ranks
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, ENDED, OVERDUE, PREPARING, RUNNING, Launched, State, machine
-from runyard.sdk.processes import started
+from runyard.system.json_files import BadFile
+from runyard.system.processes import started
 
 if TYPE_CHECKING:
     from runyard.environments.prepare import Ready
-    from runyard.node.shipping import Shipping
+    from runyard.node.delivery.run_delivery import Shipping
 
 LOOK_EVERY = 1.0  # for a folder that is gone
 LOOKED_AT_FOR = 1.0  # seconds in which whoever looks whether a folder is locked has let go of it
@@ -52,7 +54,7 @@ def main(arguments: list[str], signals: Signals) -> int:
             say(f"there is nothing that can be run or delivered here: {error}")
             return 1
         if rescuing:
-            from runyard.node.rescue import rescue
+            from runyard.node.rescue.rescue import rescue
 
             return rescue(plan, folder, signals)
         if plan.distribution.gang:
@@ -62,7 +64,7 @@ def main(arguments: list[str], signals: Signals) -> int:
         else:
             code = Runner(plan, folder, signals).run()
         if code == 0 and plan.server_file is None:  # on the disk of this node, not on the server's
-            from runyard.node.left_behind import deliver_left_behind
+            from runyard.node.rescue.left_behind import deliver_left_behind
 
             deliver_left_behind(plan, folder, signals)
         return code
@@ -118,8 +120,9 @@ class Runner:
         self._ship().tell({"fact": "preparing", "reason": reason})
 
     def _not_started(self, problem: Exception) -> int:
-        from runyard.node import outcome, shipping
+        from runyard.node.delivery import run_delivery as shipping
         from runyard.node.facts import ended
+        from runyard.node.outcome import outcome
 
         if isinstance(problem, RunProblem):
             say(f"the script was not started: {problem.message}")
@@ -131,9 +134,10 @@ class Runner:
 
     def _supervise(self, child: Child) -> int:
         # All at once, now: the folder with this code may be gone when the script ends, days later.
-        from runyard.node import facts, outcome
-        from runyard.node.removal import remove
-        from runyard.node.shipping import deliver
+        from runyard.node import facts
+        from runyard.node.delivery.removal import remove
+        from runyard.node.delivery.run_delivery import deliver
+        from runyard.node.outcome import outcome
 
         shipping = self._ship()
         shipping.tell(self._mlflow.started(facts.started()))
@@ -194,7 +198,7 @@ class Runner:
 
     def _ship(self) -> Shipping:
         if self._shipping is None:
-            from runyard.node.shipping import Shipping
+            from runyard.node.delivery.run_delivery import Shipping
 
             self._shipping = Shipping(self._plan, self._folder, self._signals)
         return self._shipping

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from runyard.contracts.home import write_private
-from runyard.contracts.json_files import BadFile, made_of, read_object
 from runyard.node.log import say
+from runyard.system.json_files import BadFile, made_of, read_object
 
 PREPARING, RUNNING, ENDED = "preparing", "running", "ended"
 CANCELLED, OVERDUE = "cancelled", "overdue"

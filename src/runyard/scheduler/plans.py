@@ -11,9 +11,10 @@ from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL_ENGINE, Resources, Target
 from runyard.contracts.plan import Launch, Plan
 from runyard.engines.base import Gang
-from runyard.scheduler.revealing import reveal
-from runyard.store import runs, snapshots, workspace_settings, workspaces
-from runyard.store.runs import Run
+from runyard.scheduler.plan_secrets import reveal
+from runyard.store.content import snapshots
+from runyard.store.runs import runs, workspace_settings, workspaces
+from runyard.store.runs.runs import Run
 from runyard.store.store import Store
 
 

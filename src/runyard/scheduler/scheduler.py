@@ -21,18 +21,18 @@ from runyard.contracts.compute import Node, Status, Target
 from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.registry import Engines
 from runyard.scheduler import plans, states
-from runyard.scheduler.ledger import Ledger
-from runyard.scheduler.lines import NOTHING, Line, Lines
-from runyard.scheduler.node_runners import NodeRunners
+from runyard.scheduler.gangs import NodeRunners
+from runyard.scheduler.heartbeats import Silence
 from runyard.scheduler.plans import Surroundings as Surroundings
-from runyard.scheduler.silence import Silence
 from runyard.scheduler.states import Fact
 from runyard.scheduler.stranded import Stranded
+from runyard.scheduler.target_queues import NOTHING, Line, Lines
+from runyard.scheduler.transitions import Ledger
 from runyard.scheduler.worker import TRY_AGAIN_AFTER, Worker
-from runyard.store import attempts, family, runs
+from runyard.store.content.secrets import SecretMissing
 from runyard.store.errors import Conflict, StoreError
-from runyard.store.runs import Run, StateChange
-from runyard.store.secrets import SecretMissing
+from runyard.store.runs import attempts, family, runs
+from runyard.store.runs.runs import Run, StateChange
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.scheduler")

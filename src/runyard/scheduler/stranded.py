@@ -12,7 +12,7 @@ import logging
 from runyard.engines.base import Ear, EngineError
 from runyard.engines.folders import RunFolders
 from runyard.scheduler.worker import Worker
-from runyard.store import runs
+from runyard.store.runs import runs
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.scheduler")

@@ -33,7 +33,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
-from runyard.sdk.run_error import FEW_FRAMES, error_lines
+from runyard.sdk.run.error import FEW_FRAMES, error_lines
 
 if TYPE_CHECKING:
     import logging

@@ -7,18 +7,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, cast
 
+from runyard.client.http import quote
 from runyard.contracts import names
-from runyard.sdk.client import quote
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
-from runyard.sdk.run_labels import checked_labels
-from runyard.sdk.run_listing import label_filter
+from runyard.sdk.run.labels import checked_labels
+from runyard.sdk.run.listing import label_filter
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from runyard.sdk.documents import ExperimentDocument
-    from runyard.sdk.run import Run
-    from runyard.sdk.workspace import Workspace
+    from runyard.contracts.documents import ExperimentDocument
+    from runyard.sdk.run.run import Run
+    from runyard.sdk.workspace.workspace import Workspace
 
 
 class ViewType:
@@ -55,7 +55,7 @@ class Experiment:
 
     def submit(self, config: object, tags: Mapping[str, object] | None = None, **kwargs: Any) -> Run:
         """Submit a run (of a ScriptRunConfig, for example) and return it at once; submitted twice, it is two runs."""
-        from runyard.sdk.submit import submit_config
+        from runyard.sdk.submit.submit import submit_config
 
         return submit_config(self, config, tags, **kwargs)
 
@@ -65,7 +65,7 @@ class Experiment:
         Takes `name`, `run_id`, `display_name`, `tags`, `outputs` (the folder that becomes the run's outputs, by default
         ./outputs; False for none) and `snapshot_directory` (by default the working folder; None for no snapshot).
         """
-        from runyard.sdk.start_logging import start_logging
+        from runyard.sdk.run.start_logging import start_logging
 
         return start_logging(self, *args, **kwargs)
 
@@ -77,7 +77,7 @@ class Experiment:
         include_children: bool = False,
     ) -> Iterator[Run]:
         """The runs of the experiment, newest first; children only when asked for."""
-        from runyard.sdk.run import Run
+        from runyard.sdk.run.run import Run
 
         return Run.list(self, type=type, tags=tags, properties=properties, include_children=include_children)
 
@@ -113,7 +113,7 @@ class Experiment:
     @staticmethod
     def from_directory(path: str | os.PathLike[str], auth: Any = None) -> Experiment:
         """Deprecated: the experiment that is named after a folder, in the workspace of the config.json there."""
-        from runyard.sdk.workspace import Workspace
+        from runyard.sdk.workspace.workspace import Workspace
 
         return Experiment(Workspace.from_config(path, auth), Path(path).resolve().name)
 

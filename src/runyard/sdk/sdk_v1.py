@@ -1,7 +1,7 @@
 """Which SDK v1 this is, and the names of it that are loaded late or are not there yet.
 
 `azureml` holds no code of its own: its packages take their `__getattr__` from here. Modules that are not there are told
-of in `runyard.sdk.sdk_v1_modules`.
+of in `runyard.sdk.absent_modules`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ from runyard import __version__
 from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.server import (
-    auth,
+from runyard.server.api import (
     compute,
     environment_maps,
     environments,
@@ -29,8 +28,6 @@ from runyard.server import (
     journals,
     metrics,
     node_files,
-    page,
-    problems,
     runs,
     snapshots,
     usage,
@@ -38,18 +35,20 @@ from runyard.server import (
     workspace_settings,
     workspaces,
 )
-from runyard.server.body_limit import BodyLimit
-from runyard.server.description import DescribedApp
+from runyard.server.api.description import DescribedApp
+from runyard.server.context import Yard
 from runyard.server.live import Live
-from runyard.server.meters import Metered, Meters
-from runyard.server.protocol import ProtocolCheck
+from runyard.server.middleware import auth, problems
+from runyard.server.middleware.body_limit import BodyLimit
+from runyard.server.middleware.meters import Metered, Meters
+from runyard.server.middleware.protocol import ProtocolCheck
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
-from runyard.server.yard import Yard
-from runyard.store import sweeping
-from runyard.store import workspaces as stored_workspaces
+from runyard.server.studio import routes as page
+from runyard.store.content import sweeping
+from runyard.store.content.secrets import Secrets
 from runyard.store.errors import StoreError
-from runyard.store.secrets import Secrets
+from runyard.store.runs import workspaces as stored_workspaces
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.server")

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from runyard.contracts import home as homes
-from runyard.contracts.json_files import BadFile, as_object, made_of
+from runyard.system.json_files import BadFile, as_object, made_of
 
 
 class Taken(Exception):

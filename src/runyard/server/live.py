@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from runyard.store.runs import StateChange
+from runyard.store.runs.runs import StateChange
 
 _WAITING = 10_000
 """How much news may wait for one stream."""

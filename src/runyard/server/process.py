@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 from runyard import __version__
 from runyard.contracts import home as homes
-from runyard.sdk import processes
 from runyard.server import own_home, sockets
 from runyard.server import settings as settings_
 from runyard.server.home_lock import HomeLock, Taken
 from runyard.server.settings import Settings
+from runyard.system import processes
 
 if TYPE_CHECKING:
     import socket
@@ -82,7 +82,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     # looking for it would only cost time: a tenth of the start, and a little at every later collection.
     gc.disable()
     from runyard.server.app import create_app
-    from runyard.server.serving import Server
+    from runyard.server.uvicorn_server import Server
     from runyard.store.errors import DiskFull, StoreError
 
     def started() -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, inspe
 from sqlalchemy.pool import NullPool
 
 from runyard.contracts.secrets import mask
-from runyard.store import beside, migrations, tables
+from runyard.store import after_commit, migrations, tables
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
 PRAGMAS = (
@@ -46,7 +46,7 @@ class Database:
         self._writers = engine.execution_options(writes=True)
         self._lock = threading.Lock()
         self._mine = threading.local()
-        self._folders: beside.Folders | None = None
+        self._folders: after_commit.Folders | None = None
         self._damage: Damaged | None = None
         self._file: tuple[int, int] | None = None
 
@@ -80,15 +80,15 @@ class Database:
         database.close()
         return None
 
-    def attach(self, folders: beside.Folders) -> None:
-        """Name the folders that belong to this database (`runyard.store.beside`)."""
+    def attach(self, folders: after_commit.Folders) -> None:
+        """Name the folders that belong to this database (`runyard.store.after_commit`)."""
         self._folders = folders
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database and changes nothing."""
         with self._in_words(), self._readers.begin() as connection:
-            beside.bind(connection, self._folders, None)
+            after_commit.bind(connection, self._folders, None)
             yield connection
 
     @contextmanager
@@ -99,16 +99,16 @@ class Database:
         with self._lock, self._in_words():
             self._mine.writing = True
             try:
-                effects = beside.Effects()
+                effects = after_commit.Effects()
                 with self._writers.begin() as connection:
                     self._lock_others_out(connection)
-                    beside.bind(connection, self._folders, effects)
+                    after_commit.bind(connection, self._folders, effects)
                     yield connection
                     if self._folders and effects.named:
-                        beside.check(self._folders, effects)
+                        after_commit.check(self._folders, effects)
                 if self._folders and (effects.named or effects.released or effects.closed):
                     with self._readers.begin() as connection:
-                        beside.settle(connection, self._folders, effects)
+                        after_commit.settle(connection, self._folders, effects)
             finally:
                 self._mine.writing = False
 

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, delete, insert, select
 
 from runyard.contracts import home as homes
 from runyard.contracts import pack
-from runyard.store import beside, tables
-from runyard.store.beside import Folders
+from runyard.store import after_commit, tables
+from runyard.store.after_commit import Folders
 from runyard.store.database import Database
 from runyard.store.errors import Mismatched
 
@@ -98,7 +98,7 @@ def look(connection: Connection, folders: Folders) -> Fit:
     """See how far the files and the rows know each other."""
     digests = _sample(folders)
     logs = folders.growing.all()
-    strange = len(beside.unnamed(connection, digests)) + len(unnamed_logs(connection, folders))
+    strange = len(after_commit.unnamed(connection, digests)) + len(unnamed_logs(connection, folders))
     named = _named(connection)
     lacking = sum(not folders.objects.has(digest) for digest in named)
     return Fit(len(digests) + len(logs), strange, len(named), lacking)

@@ -8,11 +8,11 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from runyard.store import identity
-from runyard.store.beside import Folders
+from runyard.store.after_commit import Folders
+from runyard.store.content.growing_files import Growing
+from runyard.store.content.objects import Objects
 from runyard.store.database import Database, missing_file
-from runyard.store.growing import Growing
 from runyard.store.identity import Fit
-from runyard.store.objects import Objects
 
 
 @dataclass(frozen=True)

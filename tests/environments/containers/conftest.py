@@ -10,7 +10,7 @@ from typing import Any
 
 import docker
 import pytest
-from tests.docker_engine import BASE, DockerEngine, docker_engine
+from tests.support.docker_engine import BASE, DockerEngine, docker_engine
 
 from runyard.contracts.environment import Specification
 from runyard.contracts.secrets import mask

@@ -12,14 +12,14 @@ from typing import Any
 
 import docker
 import pytest
-from tests.docker_engine import BASE
 from tests.environments.containers.conftest import DEADLINE, wait_for
+from tests.support.docker_engine import BASE
 
 import runyard
 from runyard.environments.containers.runtime import contained_argv, container_name, remove_containers
 from runyard.environments.problem import EnvironmentProblem
-from runyard.node.processes import COOKIE
-from runyard.sdk.processes import end_with_parent
+from runyard.node.launch.processes import COOKIE
+from runyard.system.processes import end_with_parent
 
 pytestmark = pytest.mark.xdist_group("docker")
 
@@ -182,7 +182,7 @@ def test_a_container_whose_process_was_killed_is_removed(contained: Contained) -
 def test_a_container_ends_with_its_node_runner_though_nobody_takes_over(contained: Contained) -> None:
     runner = (
         "import subprocess, sys\n"
-        "from runyard.sdk.processes import end_with_parent\n"
+        "from runyard.system.processes import end_with_parent\n"
         "subprocess.run(sys.argv[1:], preexec_fn=end_with_parent(), start_new_session=True)\n"
     )
     contained.start("import time\nprint('ready')\ntime.sleep(600)\n", through=[sys.executable, "-c", runner])

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docker_engine import BASE
 from tests.environments.containers.conftest import Bench, wait_for
-from tests.wheels import source, wheel
+from tests.support.docker_engine import BASE
+from tests.support.wheels import source, wheel
 
 import runyard
 from runyard.environments.builder import Built

@@ -1,6 +1,6 @@
 """azureml.core.compute.aks, from `runyard.sdk`."""
 
-from runyard.sdk.aks_compute import (
+from runyard.sdk.compute.aks import (
     AksAttachConfiguration,
     AksCompute,
     AksProvisioningConfiguration,

@@ -1,7 +1,7 @@
 """azureml.core.compute.amlcompute, from `runyard.sdk`."""
 
-from runyard.sdk.aml_compute import AmlCompute, AmlComputeProvisioningConfiguration
-from runyard.sdk.aml_compute_status import AmlComputeNodeStateCounts, AmlComputeStatus, ScaleSettings
+from runyard.sdk.compute.aml import AmlCompute, AmlComputeProvisioningConfiguration
+from runyard.sdk.compute.aml_status import AmlComputeNodeStateCounts, AmlComputeStatus, ScaleSettings
 
 __all__ = [
     "AmlCompute",

@@ -1,5 +1,5 @@
 """azureml.core.compute.batch, from `runyard.sdk`."""
 
-from runyard.sdk.remote_compute import BatchCompute
+from runyard.sdk.compute.remote import BatchCompute
 
 __all__ = ["BatchCompute"]

@@ -1,6 +1,6 @@
 """azureml.core.compute.compute, from `runyard.sdk`."""
 
-from runyard.sdk.compute import (
+from runyard.sdk.compute.compute import (
     ComputeTarget,
     ComputeTargetAttachConfiguration,
     ComputeTargetProvisioningConfiguration,

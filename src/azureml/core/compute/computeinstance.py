@@ -1,6 +1,6 @@
 """azureml.core.compute.computeinstance, from `runyard.sdk`."""
 
-from runyard.sdk.compute_instance import (
+from runyard.sdk.compute.instance import (
     ComputeInstance,
     ComputeInstanceProvisioningConfiguration,
     ComputeInstanceStatus,

@@ -1,6 +1,6 @@
 """azureml.core.compute.kubernetescompute, from `runyard.sdk`."""
 
-from runyard.sdk.kubernetes_compute import (
+from runyard.sdk.compute.kubernetes import (
     KubernetesCompute,
     KubernetesComputeAttachConfiguration,
     KubernetesComputeStatus,

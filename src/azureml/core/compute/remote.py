@@ -1,5 +1,5 @@
 """azureml.core.compute.remote, from `runyard.sdk`."""
 
-from runyard.sdk.remote_compute import RemoteCompute, RemoteComputeAttachConfiguration
+from runyard.sdk.compute.remote import RemoteCompute, RemoteComputeAttachConfiguration
 
 __all__ = ["RemoteCompute", "RemoteComputeAttachConfiguration"]

@@ -350,7 +350,7 @@ async def exit_of(task: Any) -> Exit:
 
 
 def signal_name(number: int) -> str:
-    """As `runyard.node.exits` has it, which is not here. Real-time signals have no name."""
+    """As `runyard.node.outcome.exits` has it, which is not here. Real-time signals have no name."""
     known = {each.value: each.name for each in signal.Signals}
     return known.get(number, f"signal {number}")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
 from urllib.parse import quote
 
-from runyard.contracts.json_files import BadFile, read_object
 from runyard.environments.problem import EnvironmentProblem
+from runyard.system.json_files import BadFile, read_object
 
 if TYPE_CHECKING:
     from docker import DockerClient

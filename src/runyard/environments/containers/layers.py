@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from runyard.contracts.environment import STOCK_PYTHONS, conda_name
 from runyard.contracts.secrets import reveal
-from runyard.environments import conda_names, pip_config, python_pin
 from runyard.environments.builder import Order
+from runyard.environments.conda import names
 from runyard.environments.containers import failures, steps
 from runyard.environments.containers.handover import Handover, pip_variables
 from runyard.environments.containers.inside import Inside
 from runyard.environments.problem import EnvironmentProblem
+from runyard.environments.python import pin as python_pin
+from runyard.environments.uv import pip_config
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -141,16 +143,16 @@ def _script(work: Work) -> str:
 def _from_pypi(work: Work) -> list[str]:
     """conda's packages as PyPI has them."""
     specification, relax = work.order.specification, work.order.relax
-    needing = set(conda_names.needs_conda(specification))
+    needing = set(names.needs_conda(specification))
     taken: list[str] = []
-    for line, requirement in conda_names.requirements(specification).items():
+    for line, requirement in names.requirements(specification).items():
         name = conda_name(line)
         if line not in needing:
             taken.append(requirement)
-        elif relax and name in conda_names.RENAMED:
-            taken.append(requirement.replace(name, conda_names.RENAMED[name], 1))
+        elif relax and name in names.RENAMED:
+            taken.append(requirement.replace(name, names.RENAMED[name], 1))
             work.changes.append(f"{line}: {taken[-1]} from PyPI")
-        elif relax and name in conda_names.BROUGHT_BY_WHEELS:
+        elif relax and name in names.BROUGHT_BY_WHEELS:
             work.changes.append(f"{line}: left out, PyPI's wheels carry it")
         else:
             raise EnvironmentProblem(

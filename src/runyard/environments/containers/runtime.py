@@ -1,7 +1,7 @@
 """Running a program in a container: the order for the process that does it, and the removal of what is left.
 
-The process itself is `runyard.node.contained`: a child of the node runner that stands for the container, so that the
-runner need not know of containers.
+The process itself is `runyard.node.launch.contained`: a child of the node runner that stands for the container, so that
+the runner need not know of containers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from runyard.contracts.home import write_private
-from runyard.contracts.json_files import made_of, read_object
 from runyard.environments.containers import arguments, steps
 from runyard.environments.containers.engine import in_sight, is_rootless, open_engine
 from runyard.environments.problem import EnvironmentProblem
+from runyard.system.json_files import made_of, read_object
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -97,7 +97,7 @@ def contained_argv(
     )
     path = run_folder / ("container.json" if seat is None else f"container_{seat.rank}.json")
     write_private(path, json.dumps(asdict(order), indent=1))
-    return [sys.executable, "-I", os.path.join(sdk, "runyard", "node", "contained.py"), str(path)]
+    return [sys.executable, "-I", os.path.join(sdk, "runyard", "node", "launch", "contained.py"), str(path)]
 
 
 def remove_containers(run_id: str, say: Callable[[str], None], node: int = 0) -> None:

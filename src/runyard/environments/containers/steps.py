@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator
 from runyard.environments.command import lines
 from runyard.environments.containers.following import follow
 from runyard.environments.problem import EnvironmentProblem
-from runyard.sdk.processes import started
+from runyard.system.processes import started
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 from runyard.contracts.distribution import MPI, PARAMETER_SERVER, Rank
 from runyard.contracts.plan import Plan
-from runyard.node import environment, exits, failure, frameworks, launch, processes, variables
-from runyard.node.exits import Exit
+from runyard.node.launch import frameworks, launch, processes, variables
+from runyard.node.launch.children import Child, Ranks
+from runyard.node.launch.meeting import Meeting
+from runyard.node.launch.ports import Ports
 from runyard.node.log import say
-from runyard.node.meeting import Meeting
-from runyard.node.ports import Ports
-from runyard.node.prepare import make_folders, prepare
-from runyard.node.ranks import Child, Ranks
+from runyard.node.outcome import exits, failure
+from runyard.node.outcome.exits import Exit
+from runyard.node.prepare import environment
+from runyard.node.prepare.prepare import make_folders, prepare
 from runyard.node.signals import Signals
 from runyard.node.state import PREPARING, RUNNING, Launched, State, machine
-from runyard.sdk.processes import started
+from runyard.system.processes import started
 
 if TYPE_CHECKING:
     from runyard.environments.builder import Built

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
-from runyard.node.courier import Unwanted
+from runyard.node.delivery.retrying_client import Unwanted
 from runyard.node.gang.crew import WITNESS, Crew, RankEnd
 from runyard.node.gang.link import LOST, Link, LinkLost, Message, keep_beating, own_address
 from runyard.node.gang.publish import find_leader
+from runyard.node.launch.children import Child
+from runyard.node.launch.meeting import Meeting
 from runyard.node.log import say
-from runyard.node.meeting import Meeting
 from runyard.node.problem import RunProblem, Stopped
-from runyard.node.ranks import Child
 from runyard.node.signals import Signals
 from runyard.node.state import ENDED
 
 if TYPE_CHECKING:
-    from runyard.node.shipping import Shipping
+    from runyard.node.delivery.run_delivery import Shipping
 
 LOOK_EVERY = 1.0  # for a folder that is gone
 
@@ -72,7 +72,7 @@ class Follower:
     def _follow(self) -> None:
         """Do what the leader says, until it is over."""
         self._get_ready()
-        from runyard.node import removal, shipping  # noqa: F401 - now: this code may be gone when the script ends
+        from runyard.node.delivery import removal  # noqa: F401 - now: this code may be gone when the script ends
 
         while True:
             self._tell_ends(*self._crew.reap())
@@ -176,7 +176,7 @@ class Follower:
             self._send("stop_asked")
 
     def _deliver(self) -> int:
-        from runyard.node.shipping import DELIVERED, await_delivery
+        from runyard.node.delivery.run_delivery import DELIVERED, await_delivery
 
         self._crew.save(phase=ENDED)
         shipping = self._begin_shipping()
@@ -228,7 +228,7 @@ class Follower:
 
     def _begin_shipping(self) -> Shipping:
         if self._shipping is None:
-            from runyard.node.shipping import Shipping
+            from runyard.node.delivery.run_delivery import Shipping
 
             shares = self._crew.state.shares_work
             self._shipping = Shipping(self._plan, self._folder, self._signals, shares_work=shares)

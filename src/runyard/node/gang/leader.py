@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from runyard.contracts.distribution import CHIEF, MPI, PARAMETER_SERVER, WORKER, Rank
 from runyard.contracts.plan import Plan
-from runyard.node import facts, failure, meeting, outcome
+from runyard.node import facts
 from runyard.node.gang import roster
 from runyard.node.gang.crew import WITNESS, Crew, RankEnd
 from runyard.node.gang.followers import Door
@@ -23,17 +23,19 @@ from runyard.node.gang.link import LOST, Message, own_address
 from runyard.node.gang.publish import Publisher
 from runyard.node.gang.roster import Roster
 from runyard.node.gang.spawned import Spawned, Spawns
+from runyard.node.launch import meeting
+from runyard.node.launch.children import Child
+from runyard.node.launch.meeting import Meeting
+from runyard.node.launch.processes import HOPELESS_AFTER
 from runyard.node.log import say
-from runyard.node.meeting import Meeting
-from runyard.node.mlflow_warning import MlflowWatch
+from runyard.node.outcome import failure, outcome
+from runyard.node.prepare.mlflow_warning import MlflowWatch
 from runyard.node.problem import RunProblem, Stopped
-from runyard.node.processes import HOPELESS_AFTER
-from runyard.node.ranks import Child
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, ENDED, OVERDUE
 
 if TYPE_CHECKING:
-    from runyard.node.shipping import Shipping
+    from runyard.node.delivery.run_delivery import Shipping
 
 LOOK_EVERY = 1.0  # for a folder that is gone
 HERE_WITHIN = 120.0  # seconds for the followers to say hello
@@ -125,7 +127,7 @@ class Leader:
         assert self._crew.ports is not None
         sharing = [member.node for member in members if member.shares_work]
         if self._plan.attempt > 1 and sharing:
-            from runyard.node.returned import give_back_of
+            from runyard.node.prepare.former_outputs import give_back_of
 
             give_back_of(sharing, self._plan, self._folder, self._check)
         return meeting.meet(
@@ -178,7 +180,7 @@ class Leader:
 
     def _supervise(self) -> int:
         # All at once, now: the folder with this code may be gone when the script ends, days later.
-        from runyard.node import rescue  # noqa: F401
+        from runyard.node.rescue import rescue  # noqa: F401
 
         self._ship().tell(self._mlflow.started(facts.started()))
         stop = self._wait_for_end()
@@ -282,8 +284,8 @@ class Leader:
 
     def _deliver(self, end: facts.Fact) -> int:
         """Deliver what is here while the followers deliver what they have; report the end when all is there."""
-        from runyard.node.rescue import rescue_nodes
-        from runyard.node.shipping import await_delivery
+        from runyard.node.delivery.run_delivery import await_delivery
+        from runyard.node.rescue.rescue import rescue_nodes
 
         shipping = self._ship()
         shipping.hold_report()
@@ -301,7 +303,7 @@ class Leader:
         return await_delivery(shipping, self._folder, self._signals)
 
     def _leave(self) -> int:
-        from runyard.node.removal import remove
+        from runyard.node.delivery.removal import remove
 
         say("the run's folder is gone, or nobody waits for the run any more")
         self._end_processes()
@@ -358,7 +360,7 @@ class Leader:
 
     def _ship(self) -> Shipping:
         if self._shipping is None:
-            from runyard.node.shipping import Shipping
+            from runyard.node.delivery.run_delivery import Shipping
 
             self._shipping = Shipping(self._plan, self._folder, self._signals)
         return self._shipping

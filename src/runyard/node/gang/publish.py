@@ -15,7 +15,7 @@ from runyard.node.gang.link import Link, LinkLost, Stranger, join
 from runyard.node.log import say
 
 if TYPE_CHECKING:
-    from runyard.node.courier import Courier
+    from runyard.node.delivery.retrying_client import Courier
 
 FIND_WITHIN = 180.0  # seconds for a follower to find its leader
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.5
@@ -31,7 +31,7 @@ class Publisher:
         threading.Thread(target=self._publish, args=(plan, folder, place), name="publish", daemon=True).start()
 
     def _publish(self, plan: Plan, folder: Path, place: str) -> None:
-        from runyard.node.courier import Refused, Unwanted
+        from runyard.node.delivery.retrying_client import Refused, Unwanted
 
         try:
             said = {"attempt": plan.attempt, "address": place}
@@ -44,7 +44,7 @@ class Publisher:
 
 def find_leader(plan: Plan, folder: Path, check: Callable[[], None]) -> Link | None:
     """The link to the leader; None when there is none in time, or the server says that there will be none."""
-    from runyard.node.courier import Refused
+    from runyard.node.delivery.retrying_client import Refused
 
     asked = _courier(plan, folder, check)
     deadline, pause, told = time.monotonic() + FIND_WITHIN, SHORTEST_PAUSE, ""
@@ -69,12 +69,12 @@ def find_leader(plan: Plan, folder: Path, check: Callable[[], None]) -> Link | N
 
 
 def _path(plan: Plan) -> str:
-    from runyard.sdk.client import quote
+    from runyard.client.http import quote
 
     return f"/api/runs/{quote(plan.run_id)}/meeting"
 
 
 def _courier(plan: Plan, folder: Path, check: Callable[[], None]) -> Courier:
-    from runyard.node.courier import Courier
+    from runyard.node.delivery.retrying_client import Courier
 
     return Courier.of(plan, folder, check)

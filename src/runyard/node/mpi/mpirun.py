@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from runyard.contracts.plan import Plan
-from runyard.node.meeting import Meeting
+from runyard.node.launch.meeting import Meeting
 from runyard.node.mpi.flavours import INTEL, OPENMPI, Mpi
 from runyard.node.mpi.ranks import PROGRAM, agent_of, node_environment
 from runyard.node.mpi.settings import host_of

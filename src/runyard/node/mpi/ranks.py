@@ -14,8 +14,8 @@ from typing import Mapping, Sequence
 
 from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Plan
-from runyard.node import frameworks, gpus
-from runyard.node.meeting import Meeting
+from runyard.node.launch import frameworks, gpus
+from runyard.node.launch.meeting import Meeting
 from runyard.node.mpi.files import own_files
 from runyard.node.mpi.flavours import OPENMPI, Mpi
 from runyard.node.mpi.settings import IDENTITY, NAMED, settings

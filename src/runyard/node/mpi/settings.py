@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Mapping
 
-from runyard.node import interfaces
-from runyard.node.meeting import Meeting
+from runyard.node.launch import interfaces
+from runyard.node.launch.meeting import Meeting
 from runyard.node.mpi.flavours import INTEL, OPENMPI, Mpi
 from runyard.node.problem import RunProblem
 

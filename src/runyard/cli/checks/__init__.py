@@ -1,0 +1,1 @@
+"""What `runyard doctor` looks at."""

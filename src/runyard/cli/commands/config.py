@@ -1,0 +1,94 @@
+"""`runyard config`: the settings of the workspace that this folder belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from runyard.cli import errors
+from runyard.cli.options import JsonOption, group
+from runyard.cli.output import screen
+
+if TYPE_CHECKING:
+    from runyard.cli.api import Api
+
+KEYS = ("environments.limit", "environments.relax", "runs.scope")
+"""Offered by the shell's completion. Which keys there are is decided by the server."""
+
+
+def keys(incomplete: str) -> list[str]:
+    return [key for key in KEYS if key.startswith(incomplete)]
+
+
+KeyArgument = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="`runyard config ls` lists the keys.", autocompletion=keys, show_default=False),
+]
+
+
+def set_value(
+    key: KeyArgument,
+    value: Annotated[str, typer.Argument(metavar="VALUE", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Change a setting: runyard config set environments.relax true"""
+    server, workspace = _workspace()
+    settings = server.put_setting(workspace, key, value)
+    _tell(key, settings, workspace, as_json)
+
+
+def get(key: KeyArgument, as_json: JsonOption = False) -> None:
+    """Print the value of a setting."""
+    server, workspace = _workspace()
+    settings = server.settings(workspace)
+    if key not in settings:
+        raise errors.CommandError(
+            f"There is no setting {key!r}.", f"There is: {', '.join(settings)}.", errors.NOT_FOUND, "setting_not_found"
+        )
+    if as_json:
+        screen.document({"key": key, "value": settings[key]})
+    else:
+        print(settings[key])
+
+
+def ls(as_json: JsonOption = False) -> None:
+    """List the settings and their values."""
+    server, workspace = _workspace()
+    settings = server.settings(workspace)
+    if as_json:
+        screen.document(settings)
+    else:
+        screen.table(("SETTING", "VALUE"), sorted(settings.items()))
+
+
+def unset(key: KeyArgument, as_json: JsonOption = False) -> None:
+    """Go back to what holds when nobody has set it."""
+    server, workspace = _workspace()
+    settings = server.delete_setting(workspace, key)
+    _tell(key, settings, workspace, as_json)
+
+
+def _workspace() -> tuple[Api, str]:
+    from runyard.cli import api
+    from runyard.sdk.workspace.workspace import Workspace
+
+    workspace = Workspace.from_config()
+    return api.Api(workspace.service), workspace.name
+
+
+def _tell(key: str, settings: dict[str, str], workspace: str, as_json: bool) -> None:
+    if as_json:
+        screen.document(settings)
+    elif key in settings:
+        print(f"{key} is {settings[key]} in the workspace {workspace!r}.")
+    else:
+        print(f"{key} is not set in the workspace {workspace!r}.")
+
+
+app = group("config", "Settings of the workspace that this folder belongs to.")
+
+app.command(name="set")(set_value)
+app.command()(get)
+app.command()(ls)
+app.command()(unset)

@@ -1,0 +1,146 @@
+"""`runyard database`: the rows and the files of a home folder as an operator sees them. The server must not run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runyard.cli import errors
+from runyard.cli.options import JsonOption, group
+from runyard.cli.output import screen, words
+from runyard.contracts import home as homes
+
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url",
+        help="The database: by default RUNYARD_DATABASE_URL, else SQLite in the home folder.",
+        show_default=False,
+    ),
+]
+
+
+def copy(
+    to: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL",
+            help="An empty database, such as postgresql://user@host/runyard or sqlite:////path/to/runyard.db.",
+            show_default=False,
+        ),
+    ],
+    database_url: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy all rows into another database, which belongs to this home folder from then on."""
+    with _at_rest() as home:
+        from runyard.store import copying, identity
+        from runyard.store.after_commit import Folders
+        from runyard.store.database import Database
+        from runyard.store.store import Store
+
+        store = Store.open(home, _url(database_url))
+        try:
+            target = Database.open(to)
+            try:
+                with screen.spinner(f"Copying {words.count(copying.rows(store.database), 'row')} ..."):
+                    copied = copying.copy(store.database, target)
+                identity.join(home, target, Folders(store.objects, store.growing))
+            finally:
+                target.close()
+        finally:
+            store.close()
+    if as_json:
+        screen.document({"rows": copied, "from": store.database.where, "to": target.where, "home": str(home)})
+        return
+    print(f"Copied {words.count(copied, 'row')} to {target.where}, which belongs to {home} from now on.")
+    print(f"The former database stays as it is at {store.database.where}; the server does not start with it any more.")
+    print("Next: set RUNYARD_DATABASE_URL to the new address wherever the server is started, then `runyard up`.")
+
+
+def join(database_url: DatabaseOption = None, as_json: JsonOption = False) -> None:
+    """Tell that this home folder and this database belong together, though they do not know each other."""
+    with _at_rest() as home:
+        from runyard.store.store import Store
+
+        store, fit = Store.join(home, _url(database_url))
+        store.close()
+    if as_json:
+        screen.document({"database": store.database.where, "home": str(home), **asdict(fit)})
+        return
+    print(f"{store.database.where} belongs to {home} from now on.")
+    if fit.strange:
+        print(
+            f"Of {words.count(fit.files, 'file')} that were looked at there it does not know {fit.strange:,}. They are "
+            "not deleted at once: `runyard doctor` shows what waits."
+        )
+    if fit.lacking:
+        print(f"Of {words.count(fit.rows, 'file')} that it names {fit.lacking:,} are not there.")
+
+
+def sweep(
+    now: Annotated[
+        bool, typer.Option("--now", help="Remove for good at once, also what was moved aside before.")
+    ] = False,
+    database_url: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Clear away the files that no run names, even where they are most of what there is."""
+    with _at_rest() as home:
+        from runyard.store.content import aside, sweeping
+        from runyard.store.store import Store
+
+        store = Store.open(home, _url(database_url))
+        try:
+            swept = sweeping.sweep(store, sweeping.LEFTOVER_AFTER, even_most=True)
+            if now:
+                freed = sweeping.sweep(store, sweeping.LEFTOVER_AFTER, timedelta(0)).bytes_freed
+                swept = sweeping.Swept(swept.files_aside, swept.bytes_aside, swept.bytes_freed + freed)
+        finally:
+            store.close()
+    if as_json:
+        screen.document(asdict(swept))
+        return
+    moved = f"{words.count(swept.files_aside, 'file')} that no run names, {words.size(swept.bytes_aside)}"
+    if now:
+        print(f"Removed {moved}, and what was moved aside before. {words.size(swept.bytes_freed)} came free.")
+    else:
+        print(f"Moved aside {moved}: removed for good in {aside.KEPT_FOR.days} days, or with --now.")
+        print(f"{words.size(swept.bytes_freed)} came free.")
+
+
+@contextmanager
+def _at_rest() -> Iterator[Path]:
+    """The home folder, held as a server holds it, so that none uses it meanwhile."""
+    from runyard.server.home_lock import HomeLock, Taken
+    from runyard.store.errors import StoreError
+
+    home = homes.home()
+    if not home.is_dir():
+        raise errors.CommandError(f"There is no home folder {home}.", "RUNYARD_HOME names another one.")
+    try:
+        with HomeLock(home):
+            yield home
+    except Taken as error:
+        raise errors.CommandError(
+            f"The server of {home} runs.", "`runyard down`, then the same command again.", code="server_running"
+        ) from error
+    except StoreError as error:
+        raise errors.CommandError(error.title, error.help, code=error.code, detail=error.detail) from error
+
+
+def _url(given: str | None) -> str | None:
+    return given or os.environ.get("RUNYARD_DATABASE_URL") or None
+
+
+app = group("database", "Which database a home folder has: copy it, join them, clear away what no run names.")
+app.command()(copy)
+app.command()(join)
+app.command()(sweep)

@@ -1,0 +1,144 @@
+"""`runyard ls`, `show`, `stop` and `preempt`: the list of runs, one of them in full, its end before its time, and its
+nodes taken away."""
+
+from __future__ import annotations
+
+import itertools
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from runyard.cli.completion import experiment_names, statuses
+from runyard.cli.options import JsonOption, OlderThanOption, RunArgument, time_ago
+from runyard.cli.output import screen, words
+from runyard.contracts import states
+
+
+class Sort(str, Enum):
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    LARGEST = "largest"
+    LONGEST = "longest"
+
+
+def _known_status(given: str | None) -> str | None:
+    if given is None:
+        return None
+    for status in states.ALL:
+        if status.lower() == given.lower():
+            return status
+    raise typer.BadParameter(f"{given!r} is no status. The statuses are {', '.join(sorted(states.ALL))}.")
+
+
+def ls(
+    experiment: Annotated[
+        str | None,
+        typer.Option("--experiment", "-e", help="Only runs of this experiment.", autocompletion=experiment_names),
+    ] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(
+            "--status", "-s", help="Only runs in this state.", callback=_known_status, autocompletion=statuses
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
+    ] = None,
+    older_than: OlderThanOption = None,
+    sort: Annotated[Sort, typer.Option("--sort", help="Which come first.")] = Sort.NEWEST,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
+    all_children: Annotated[bool, typer.Option("--all-children", help="Child runs too.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List runs, newest first."""
+    before = time_ago(older_than, "--older-than")
+    from runyard.cli import api
+
+    server = api.connect()
+    found = server.runs(
+        experiment=experiment,
+        status=status,
+        tags=tag or [],
+        children=all_children,
+        before=before,
+        order=sort.value,
+        sizes=True,
+        page=min(limit, 500),
+    )
+    listed = list(itertools.islice(found, limit))
+    if as_json:
+        screen.document(listed)
+        return
+    if not listed:
+        print("No runs." if not (experiment or status or tag or older_than) else "No runs like that.")
+        return
+    # The workspace matters only to those who have several.
+    several = len({run["workspace"] for run in listed}) > 1
+    rows = [
+        (
+            run["id"],
+            run["status"],
+            *([run["workspace"]] if several else []),
+            run["experiment"],
+            words.ago(words.moment(run["created_at"])),
+            words.lasted(run["started_at"], run["ended_at"]),
+            words.size(run.get("size", 0)),
+            run["display_name"] or "",
+        )
+        for run in listed
+    ]
+    place = ("WORKSPACE", "EXPERIMENT") if several else ("EXPERIMENT",)
+    screen.table(("RUN", "STATUS", *place, "CREATED", "TOOK", "SIZE", "NAME"), rows, status_column=1)
+
+
+def show(run: RunArgument, as_json: JsonOption = False) -> None:
+    """Show one run: what it was, what became of it, its last metrics and its files."""
+    from runyard.cli import api
+    from runyard.cli.output import summary
+
+    server = api.connect()
+    found = server.run(server.find(run)["id"])
+    last, kept = server.metrics(found["id"], buckets=1), server.files(found["id"])
+    if as_json:
+        screen.document({**found, "metrics": last, "files": kept})
+        return
+    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(kept)]:
+        print(line)
+
+
+def stop(
+    run: RunArgument,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the run has ended.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a run to stop. Its processes get SIGTERM, and SIGKILL when they do not leave."""
+    from runyard.cli import api
+
+    server = api.connect()
+    found = server.find(run)
+    had_ended = found["status"] in states.TERMINAL
+    if not had_ended:
+        found = server.cancel(found["id"])
+        if wait and found["status"] not in states.TERMINAL:
+            with screen.spinner(f"Stopping {found['id']} ..."):
+                found = server.wait(found["id"])
+    if as_json:
+        screen.document(found)
+    elif had_ended:
+        print(f"{found['id']} had ended already: {screen.status(found['status'])}")
+    else:
+        print(f"{found['id']} {screen.status(found['status'])}")
+
+
+def preempt(run: RunArgument, as_json: JsonOption = False) -> None:
+    """Take a run's nodes away, as a cluster may do: it starts again by itself, with its outputs given back."""
+    from runyard.cli import api
+
+    server = api.connect()
+    found = server.preempt(server.find(run)["id"])
+    if as_json:
+        screen.document(found)
+        return
+    print(f"{found['id']} loses its nodes, and starts again.")
+    print(f"Next: {words.program()} logs -f {found['id']}")

@@ -1,0 +1,1 @@
+"""What goes to the screen: tables, texts, logs that are followed."""

@@ -1,0 +1,102 @@
+"""What goes to standard output: tables, coloured statuses, spinners, or JSON.
+
+On a terminal it is drawn with rich. In a pipe it is plain text with aligned columns and nothing cut off, and rich is
+not even loaded. What rich draws goes past `runyard.cli.output.terminal`: it is handed readable text only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from runyard.cli.output.terminal import readable_line, style
+from runyard.contracts import states
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+COLOURS = {
+    states.COMPLETED: "green",
+    states.FAILED: "red",
+    states.CANCELED: "yellow",
+    states.CANCEL_REQUESTED: "yellow",
+    states.NOT_RESPONDING: "magenta",
+    states.RUNNING: "cyan",
+    states.FINALIZING: "cyan",
+}
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def status_colour(status: str) -> str:
+    return COLOURS.get(status, "blue")
+
+
+def status(name: str) -> str:
+    """A status in its colour; plain where colours do not belong."""
+    return style(name, fg=status_colour(name))
+
+
+def heading(text: str) -> str:
+    return style(text, bold=True)
+
+
+def document(value: object) -> None:
+    """Print one JSON document."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def event(value: object) -> None:
+    """Print one JSON line of a stream, at once."""
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: int | None = None) -> None:
+    """Print rows under their headings. The first column is never cut."""
+    columns, *rows = [[readable_line(cell) for cell in row] for row in (columns, *rows)]
+    if is_terminal():
+        _drawn(columns, rows, status_column)
+        return
+    widths = [
+        max(len(column), *(len(row[i]) for row in rows)) if rows else len(column) for i, column in enumerate(columns)
+    ]
+    for row in (columns, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: int | None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for i, column in enumerate(columns):
+        drawn.add_column(column, no_wrap=i in (0, status_column), overflow="fold")
+    for row in rows:
+        cells = [Text(cell) for cell in row]
+        if status_column is not None:
+            cells[status_column].stylize(status_colour(row[status_column]))
+        drawn.add_row(*cells)
+    console().print(drawn)
+
+
+@contextlib.contextmanager
+def spinner(text: str) -> Iterator[None]:
+    """Show that something is going on. Silent in a pipe."""
+    if is_terminal():
+        from rich.text import Text
+
+        with console().status(Text(readable_line(text))):
+            yield
+    else:
+        yield

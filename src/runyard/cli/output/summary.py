@@ -1,0 +1,202 @@
+"""A run in words: the lines that `show` prints, and that `submit --follow` ends with; and in short, for programs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from runyard.cli.output import screen, words
+from runyard.contracts import journal, states
+from runyard.contracts.compute import RESTARTS
+from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
+
+if TYPE_CHECKING:
+    from runyard.cli.api import MetricDocument
+    from runyard.contracts.documents import FileDocument, RunDocument
+
+SHOWN_FILES = 20
+WAITING = (states.NOT_STARTED, states.QUEUED, states.PROVISIONING)
+
+
+def without_definition(run: RunDocument) -> dict[str, object]:
+    """A run for a program that has just described it itself: without the long definition."""
+    return {name: value for name, value in run.items() if name != "definition"}
+
+
+def describe(run: RunDocument) -> Iterator[str]:
+    """The run itself: identity, times, what was started, tags, and how it went from state to state."""
+    yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}"
+    yield from _aligned(_facts(run))
+    changes = run.get("states", [])
+    if changes:
+        yield ""
+        yield screen.heading("States")
+        width = max(len(change["status"]) for change in changes)
+        for change in changes:
+            when = words.local(words.moment(change["at"]))
+            yield f"  {when}  {change['status']:{width}}  {change['reason'] or ''}".rstrip()
+
+
+def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
+    created = words.moment(run["created_at"])
+    yield "experiment", f"{run['experiment']} (run {run['number']})"
+    if run["workspace"] != "local":
+        yield "workspace", run["workspace"]
+    if run["display_name"]:
+        yield "name", run["display_name"]
+    if run["description"]:
+        yield "description", run["description"]
+    if run["parent_id"]:
+        yield "parent", run["parent_id"]
+    yield "created", f"{words.local(created)} ({words.ago(created)})"
+    if run["started_at"]:
+        yield "took", words.lasted(run["started_at"], run["ended_at"]) + ("" if run["ended_at"] else " so far")
+    if run["status"] in WAITING and run["reason"]:
+        yield "waits", run["reason"]
+    if run["target"]:
+        yield (
+            "compute",
+            run["target"] + (f", {words.count(run.get('nodes', 1), 'node')}" if run.get("nodes", 1) > 1 else ""),
+        )
+    if (spread := distribution(run)).gang:
+        yield "processes", _processes(spread)
+    if run.get("attempt", 1) > 1:
+        yield "attempt", _attempt(run)
+    if started := _what_was_started(run):
+        yield "started", started
+    if used := _environment(run):
+        yield "environment", used
+    if run["snapshot_id"]:
+        yield "snapshot", run["snapshot_id"]
+    if git := _git(run["properties"]):
+        yield "git", git
+    if run["tags"]:
+        yield "tags", ", ".join(key if value is None else f"{key}={value}" for key, value in run["tags"].items())
+    if run["web_url"]:
+        yield "address", run["web_url"]
+
+
+def _what_was_started(run: RunDocument) -> str:
+    launch = run.get("launch") or {}
+    if launch.get("command"):
+        return str(launch["command"])
+    if launch.get("script"):
+        return shlex.join([str(launch["script"]), *map(str, launch.get("arguments") or [])])
+    return ""
+
+
+def _environment(run: RunDocument) -> str:
+    """The environment that the run used, or is to use."""
+    from runyard.contracts.environment import CURRENT, Specification  # loads what hashes: not for every command
+
+    said, launch = run["properties"], run.get("launch") or {}
+    asked, key = said.get("runyard.environment.asked"), said.get("runyard.environment.key")
+    mapped = said.get("runyard.environment.mapped")
+    by = f"; mapped by {mapped}" if mapped else ""
+    if key:
+        python = said.get("runyard.environment.python")
+        more = [f"key {key[:12]}", *([f"Python {python}"] if python else []), said.get("runyard.environment.used")]
+        return f"{asked or 'without a name'} ({', '.join(filter(None, more))}){by}"
+    if Specification.from_dict(launch.get("environment") or {}).kind == CURRENT:
+        interpreter = launch.get("interpreter")
+        return f"none built: {interpreter}{by}" if interpreter else ""
+    return f"{asked or 'without a name'}, not built yet{by}"
+
+
+def distribution(run: RunDocument) -> Distribution:
+    """How the processes of a run are spread over its nodes."""
+    return Distribution.from_dict((run.get("launch") or {}).get("distribution") or {})
+
+
+def _processes(spread: Distribution) -> str:
+    ranks = spread.ranks()
+    said = words.count(len(ranks), "rank")
+    if spread.kind != PLAIN:
+        said += f", {spread.kind}" + (f" over {spread.backend}" if spread.kind == PYTORCH else "")
+    if spread.kind == TENSORFLOW:
+        said += f": {words.count(spread.workers, 'worker')}"
+        said += f" and {words.count(spread.parameter_servers, 'parameter server')}" if spread.parameter_servers else ""
+    elif spread.nodes > 1:
+        said += f", {len(ranks) // spread.nodes} on each node"
+    return said
+
+
+def _attempt(run: RunDocument) -> str:
+    most = int((run.get("launch") or {}).get("restarts", RESTARTS)) + 1
+    former = f"user_logs/attempt_{run['attempt'] - 1}/"
+    return f"{run['attempt']} of at most {most}; the logs of the one before are in {former}"
+
+
+def _git(properties: dict[str, str | None]) -> str:
+    commit = (properties.get("azureml.git.commit") or "")[:12]
+    if not commit:
+        return ""
+    branch = properties.get("azureml.git.branch")
+    changed = " with uncommitted changes" if properties.get("azureml.git.dirty") == "True" else ""
+    return f"{branch + ' at ' if branch else ''}{commit}{changed}"
+
+
+def _aligned(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
+    rows = list(facts)
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        yield f"  {name:{width}}  {value}"
+
+
+def ending(run: RunDocument) -> Iterator[str]:
+    """How a run that was followed went, in a line."""
+    took = words.lasted(run["started_at"], run["ended_at"])
+    yield ""
+    yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}" + (f" after {took}" if took else "")
+
+
+def error(run: RunDocument) -> Iterator[str]:
+    """Why the run failed: the exception, the frames in the user's code, the exit in words, and what to do."""
+    for warning in run["warnings"] or []:
+        yield f"Warning: {warning['message']}"
+    problem = run["error"]
+    if not problem:
+        return
+    from runyard.sdk.run.error import error_lines
+
+    yield ""
+    yield screen.heading("Error")
+    yield from (f"  {line}" for line in error_lines(problem))
+
+
+def metrics(found: Sequence[MetricDocument]) -> Iterator[str]:
+    """The last value of each metric."""
+    if not found:
+        return
+    yield ""
+    yield screen.heading("Metrics")
+    width = max(len(metric["name"]) for metric in found)
+    for metric in found:
+        points = (
+            f"  ({words.count(metric['count'], 'value')})" if metric["kind"] == "values" and metric["count"] > 1 else ""
+        )
+        yield f"  {metric['name']:{width}}  {last_value(metric)}{points}"
+
+
+def last_value(metric: MetricDocument) -> str:
+    """The newest value of a metric, of whatever kind."""
+    if metric["kind"] == "table":
+        newest = [(name, column[-1]) for name, column in metric["columns"].items() if column]
+        rows = f"  ({words.count(metric['count'], 'row')})" if metric["count"] > 1 else ""
+        return ", ".join(f"{name}={words.number(journal.unpack_value(value))}" for name, value in newest) + rows
+    if metric.get("buckets"):
+        return words.number(journal.unpack_value(metric["buckets"][-1]["last"]))
+    values = metric.get("values") or []
+    return words.number(journal.unpack_value(values[-1])) if values else ""
+
+
+def files(found: Sequence[FileDocument]) -> Iterator[str]:
+    if not found:
+        return
+    yield ""
+    yield screen.heading("Files")
+    for file in found[:SHOWN_FILES]:
+        yield f"  {file['name']}  {words.size(file['size'])}"
+    if len(found) > SHOWN_FILES:
+        yield f"  and {words.count(len(found) - SHOWN_FILES, 'more file')}"

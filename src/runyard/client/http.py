@@ -1,0 +1,390 @@
+"""HTTP to the server, over the standard library: finding it, keep-alive, retries, streams, refusals.
+
+It knows nothing of runs or experiments, and imports nothing of the rest of the SDK: the node runner uses it alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Union,
+)
+
+from runyard import __version__
+from runyard.client.problems import ClientProblem, Unreachable, problem
+from runyard.client.stream import QUIET, Event, Stream, transport_errors
+from runyard.contracts import PROTOCOL
+from runyard.contracts import home as homes
+
+if TYPE_CHECKING:
+    import http.client
+
+__all__ = [
+    "QUIET",
+    "Body",
+    "Client",
+    "ClientProblem",
+    "Event",
+    "Locator",
+    "Params",
+    "Stream",
+    "Unreachable",
+    "healthy",
+    "problem",
+    "quote",
+]
+
+IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "PATCH"})
+
+Params = Mapping[str, Union[str, int, bool, Iterable[str], None]]
+Body = Union[bytes, Callable[[], Iterable[bytes]]]
+"""The bytes, or a function that gives them in pieces: it is called again when the request is sent again."""
+
+
+@dataclass(frozen=True)
+class Locator:
+    """Where the server is and what opens its door.
+
+    `server_file` is the server.json of a home on this machine: it is read again when nobody answers, because a server
+    that was started again may listen elsewhere. `revive` starts a server that is gone and returns its address.
+    """
+
+    url: str
+    token: str | None = field(repr=False, default=None)
+    server_file: Path | None = None
+    revive: Callable[[], str] | None = field(repr=False, default=None, compare=False)
+
+    @staticmethod
+    def of_run(environment: Mapping[str, str] | None = None) -> Locator:
+        """The way to the server from inside a run, as the node runner laid it down in the environment."""
+        environment = os.environ if environment is None else environment
+        file = environment.get("RUNYARD_SERVER_FILE")
+        return Locator(
+            environment["AZUREML_SERVICE_ENDPOINT"],
+            environment["AZUREML_RUN_TOKEN"],
+            Path(file) if file else None,
+        )
+
+    def moved(self) -> str | None:
+        """The address that server.json gives now; None when there is none."""
+        running = homes.read_server(self.server_file.parent) if self.server_file else None
+        return running.url if running else None
+
+
+class Client:
+    """Requests to one server. Threads may share it: each has its own connection."""
+
+    def __init__(self, locator: Locator, *, timeout: float = 60.0, patience: float = 15.0) -> None:
+        self.locator = locator
+        self.timeout = timeout
+        self.patience = patience  # seconds for which a request is tried again
+        self._kept = threading.local()
+
+    @property
+    def url(self) -> str:
+        return self.locator.url
+
+    def get(self, path: str, params: Params | None = None, **options: Any) -> Any:
+        return self.request("GET", path, params=params, **options)
+
+    def put(self, path: str, value: Any = None, **options: Any) -> Any:
+        return self.request("PUT", path, value, **options)
+
+    def post(self, path: str, value: Any = None, **options: Any) -> Any:
+        return self.request("POST", path, value, **options)
+
+    def patch(self, path: str, value: Any = None, **options: Any) -> Any:
+        return self.request("PATCH", path, value, **options)
+
+    def delete(self, path: str, **options: Any) -> Any:
+        return self.request("DELETE", path, **options)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        value: Any = None,
+        *,
+        params: Params | None = None,
+        body: Body | None = None,
+        length: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        idempotent: bool | None = None,
+        patience: float | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Send `value` as JSON, or `body` as it is, and return what the answer's JSON holds.
+
+        A request that never reached the server is tried again for `patience` seconds; one that may have is tried
+        again only when doing it twice does no harm. A body in pieces needs its `length`.
+        """
+        sent = dict(headers or {})
+        if value is not None:
+            body = json.dumps(value, allow_nan=False).encode("utf-8")
+            sent.setdefault("Content-Type", "application/json")
+        elif body is not None:
+            sent.setdefault("Content-Type", "application/octet-stream")
+        if callable(body):
+            if length is None:
+                raise ValueError("a body in pieces needs its length")
+            sent["Content-Length"] = str(length)
+        twice = method in IDEMPOTENT if idempotent is None else idempotent
+        target = _target(path, params)
+
+        def once() -> Any:
+            with self._connection(timeout) as connection:
+                response = self._send(connection, method, target, body, sent)
+                content = self._read(response)
+                if response.will_close:
+                    connection.close()
+                if response.status >= 400:
+                    raise problem(response.status, content, self.url)
+                return json.loads(content) if content else None
+
+        return self._patiently(once, twice, patience)
+
+    @contextmanager
+    def stream(
+        self,
+        path: str,
+        params: Params | None = None,
+        *,
+        method: str = "GET",
+        value: Any = None,
+        headers: Mapping[str, str] | None = None,
+        patience: float | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Stream]:
+        """Open an answer to be read piece by piece (`with client.stream(...) as answer`)."""
+        sent = dict(headers or {})
+        body = None if value is None else json.dumps(value).encode("utf-8")
+        if body is not None:
+            sent.setdefault("Content-Type", "application/json")
+        target = _target(path, params)
+
+        def once() -> Stream:
+            connection = self._open(timeout)
+            try:
+                response = self._send(connection, method, target, body, sent)
+                if response.status >= 400:
+                    raise problem(response.status, self._read(response), self.url)
+            except BaseException:
+                connection.close()
+                raise
+            return Stream(connection, response, lambda error: self._unreachable(error, sent=True))
+
+        answer = self._patiently(once, True, patience)
+        try:
+            yield answer
+        finally:
+            answer.close()
+
+    @contextmanager
+    def events(self, path: str, params: Params | None = None, timeout: float = 30.0) -> Iterator[Iterator[Event]]:
+        """The server-sent events of `path`. Silence longer than `timeout` (the server says something every 10 s), or
+        a connection that breaks, is `Unreachable`: the caller decides whether to ask again."""
+        headers = {"Accept": "text/event-stream"}
+        with self.stream(path, params, headers=headers, timeout=timeout, patience=0) as answer:
+            yield self._events(answer)
+
+    def _events(self, answer: Stream) -> Iterator[Event]:
+        name = "message"
+        lines: list[str] = []
+        while True:
+            line = answer.readline()
+            if not line:
+                return
+            text = line.decode("utf-8").rstrip("\r\n")
+            key, _, value = text.partition(":")
+            value = value[1:] if value.startswith(" ") else value
+            if text.startswith(":"):
+                yield QUIET
+            elif not text:
+                if lines:
+                    yield Event(name, json.loads("\n".join(lines)))
+                name, lines = "message", []
+            elif key == "event":
+                name = value
+            elif key == "data":
+                lines.append(value)
+
+    # -- one request ------------------------------------------------------------------------------------------------
+
+    def _patiently(self, once: Callable[[], Any], twice: bool, patience: float | None) -> Any:
+        deadline = time.monotonic() + (self.patience if patience is None else patience)
+        pause, revived = 0.02, False
+        while True:
+            try:
+                return once()
+            except Unreachable as away:
+                if away.sent and not twice:
+                    raise
+                last: ClientProblem = away
+            except ClientProblem as refusal:
+                if refusal.code != "not_ready" and not self._is_strangers(refusal):
+                    raise
+                last = refusal
+            if time.monotonic() >= deadline:
+                raise last
+            address = self.locator.moved()
+            gone = address is None or (address == self.url and last.code != "not_ready")
+            if gone and self.locator.revive is not None and not revived:
+                address, revived = self.locator.revive(), True
+            if address is not None and address != self.url:
+                self.locator = replace(self.locator, url=address)
+                continue
+            time.sleep(min(pause * random.uniform(0.5, 1.0), max(0.0, deadline - time.monotonic())))
+            pause = min(pause * 2, 1.0)
+
+    def _is_strangers(self, refusal: ClientProblem) -> bool:
+        """Whether it was another server that refused: ours is gone, or elsewhere, and that one has its port now."""
+        if refusal.code != "not_authenticated" or self.locator.server_file is None:
+            return False
+        running = homes.read_server(self.locator.server_file.parent)
+        if self.locator.revive is None:
+            return running is not None and running.url != self.url
+        from runyard.system.processes import alive
+
+        return running is None or running.url != self.url or not alive(running.pid, running.started)
+
+    def _send(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        target: str,
+        body: Body | None,
+        headers: Mapping[str, str],
+    ) -> http.client.HTTPResponse:
+        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
+        if self.locator.token:
+            every["Authorization"] = f"Bearer {self.locator.token}"
+        every.update(headers)
+        try:
+            try:
+                connection.request(method, target, body() if callable(body) else body, every)
+            except (BrokenPipeError, ConnectionResetError):
+                return connection.getresponse()  # a server that refuses a large body says why, then hangs up
+            return connection.getresponse()
+        except transport_errors() as error:
+            connection.close()
+            raise self._unreachable(error, sent=True) from error
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        try:
+            return response.read()
+        except transport_errors() as error:
+            raise self._unreachable(error, sent=True) from error
+
+    @contextmanager
+    def _connection(self, timeout: float | None) -> Iterator[http.client.HTTPConnection]:
+        """This thread's connection to where the server is now, opened or opened again where needed."""
+        key = (os.getpid(), self.url)
+        kept: tuple[tuple[int, str], http.client.HTTPConnection] | None = getattr(self._kept, "connection", None)
+        if kept is not None and (kept[0] != key or not _usable(kept[1])):
+            if kept[0][0] == key[0]:
+                kept[1].close()
+            kept = None
+        connection = kept[1] if kept is not None else self._open(timeout)
+        self._kept.connection = None
+        if connection.sock is not None:
+            connection.sock.settimeout(self.timeout if timeout is None else timeout)
+        try:
+            yield connection
+        except ClientProblem as refusal:
+            if isinstance(refusal, Unreachable):
+                connection.close()
+            raise
+        except BaseException:
+            connection.close()
+            raise
+        finally:
+            if connection.sock is not None:
+                self._kept.connection = (key, connection)
+
+    def _open(self, timeout: float | None) -> http.client.HTTPConnection:
+        connection = _connect(self.url, self.timeout if timeout is None else timeout)
+        try:
+            connection.connect()
+        except OSError as error:
+            raise self._unreachable(error, sent=False) from error
+        return connection
+
+    def _unreachable(self, reason: BaseException, sent: bool) -> Unreachable:
+        if self.locator.server_file is not None:
+            log = self.locator.server_file.parent / "server.log"
+            words = f"`runyard up` starts it; `runyard doctor` looks for the cause; its log is {log}."
+        else:
+            words = "Check the address and that the server runs there (`runyard serve`)."
+        return Unreachable(self.url, reason, sent, words)
+
+
+def healthy(url: str, timeout: float = 2.0) -> bool:
+    """Whether a server answers there."""
+    connection = _connect(url, timeout)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200
+    except transport_errors():
+        return False
+    finally:
+        connection.close()
+
+
+def quote(segment: str) -> str:
+    """One piece of a path, safe in an address; '/' stays, so that names of files keep their shape."""
+    from urllib.parse import quote as escape
+
+    return escape(segment.encode("utf-8", "surrogateescape"), safe="/~")
+
+
+def _target(path: str, params: Params | None) -> str:
+    if not params:
+        return path
+    from urllib.parse import urlencode
+
+    pairs = []
+    for name, value in params.items():
+        if value is None:
+            continue
+        for one in [value] if isinstance(value, (str, int)) else value:
+            pairs.append((name, str(one).lower() if isinstance(one, bool) else str(one)))
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def _connect(url: str, timeout: float) -> http.client.HTTPConnection:
+    # http.client is loaded here: it takes longer to import than the rest of the SDK. It knows of no proxies, so that
+    # requests to this machine never go through one.
+    import http.client
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ClientProblem(
+            "bad_address", f"{url!r} is not the address of a server.", "It looks like http://host:7420 or https://host."
+        )
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    return kind(parts.hostname, parts.port, timeout=timeout)
+
+
+def _usable(connection: http.client.HTTPConnection) -> bool:
+    """Whether a kept connection is open: one that the server has closed is readable (its end is there to be read)."""
+    import select
+
+    if connection.sock is None:
+        return False
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return not poll.poll(0)

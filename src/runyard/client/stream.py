@@ -1,0 +1,72 @@
+"""Answers that are read piece by piece, and the events that some of them carry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple
+
+from runyard.client.problems import Unreachable
+
+if TYPE_CHECKING:
+    import http.client
+
+CHUNK = 1 << 18
+
+
+class Event(NamedTuple):
+    """One server-sent event."""
+
+    name: str
+    value: Any
+
+
+QUIET = Event("quiet", None)
+"""The server has nothing to tell, and says so every few seconds."""
+
+
+class Stream:
+    """An answer that is read piece by piece. It has a connection of its own; leave the `with` block to close it."""
+
+    def __init__(
+        self,
+        connection: http.client.HTTPConnection,
+        response: http.client.HTTPResponse,
+        broken: Callable[[BaseException], Unreachable],
+    ) -> None:
+        self._connection, self._response, self._broken = connection, response, broken
+        self._received = 0
+        self.status = response.status
+        self.headers: Mapping[str, str] = dict(response.headers.items())
+        length = response.headers.get("Content-Length")
+        self.length = int(length) if length is not None else None
+        self.told_hash: str | None = response.headers.get("X-Runyard-Hash")  # of the whole file, though a part is sent
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes; b"" at the end. An answer that breaks off before its end is `Unreachable`."""
+        # A negative size means "to the end" to a file, but "until the server hangs up" to http.client.
+        return self._counted(lambda: self._response.read(None if size < 0 else size), size)
+
+    def readline(self, limit: int = -1) -> bytes:
+        return self._counted(lambda: self._response.readline(limit), limit)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(lambda: self.read(CHUNK), b"")
+
+    def _counted(self, read: Callable[[], bytes], size: int) -> bytes:
+        try:
+            chunk = read()
+        except transport_errors() as error:
+            raise self._broken(error) from error
+        self._received += len(chunk)
+        if not chunk and size and self.length is not None and self._received < self.length:
+            raise self._broken(ConnectionError(f"the answer broke off after {self._received} of {self.length} bytes"))
+        return chunk
+
+    def close(self) -> None:
+        self._response.close()
+        self._connection.close()
+
+
+def transport_errors() -> tuple[type[Exception], ...]:
+    import http.client
+
+    return (OSError, http.client.HTTPException)

@@ -1,0 +1,1 @@
+"""Which Python an environment is made with."""

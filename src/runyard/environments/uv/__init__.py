@@ -1,0 +1,1 @@
+"""Environments of packages from PyPI, built by uv."""

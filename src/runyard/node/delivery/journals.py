@@ -1,0 +1,231 @@
+"""Delivering the journals of a telemetry folder (`runyard.contracts.journal`), and the files that they announce."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Iterator
+
+from runyard.contracts import journal as contract
+from runyard.contracts import pack
+from runyard.node.delivery.growing_files import open_regular
+from runyard.node.delivery.retrying_client import Courier, Refused
+from runyard.node.log import say
+
+BATCH = 1 << 20
+
+# Records that mean something to the shipper: files to upload first, and the end of a run.
+_OURS = re.compile(rb'^\["[fe]",.*$', re.MULTILINE)
+
+# A record without effect, which can be drawn out to any length from here on: it takes the place of a bad one, because
+# a journal is numbered by bytes and nothing in it can be left out.
+_NOTHING = (b'["g",{}', b"]\n")
+_SHORTEST = len(_NOTHING[0]) + len(_NOTHING[1])
+
+
+@dataclass(frozen=True)
+class End:
+    """The record that ends an interactive run."""
+
+    run_id: str
+    outcome: str
+    error: dict[str, Any] | None
+
+
+@dataclass
+class _Journal:
+    path: Path
+    run_id: str
+    writer: str
+    confirmed: int
+    stuck: bool = False
+
+
+@dataclass
+class Journals:
+    """Every journal of one telemetry folder, from where the server has confirmed it."""
+
+    courier: Courier
+    folder: Path
+    warnings: list[str] = field(default_factory=list)
+    _known: dict[str, _Journal] = field(default_factory=dict)
+    _ends: list[End] = field(default_factory=list)
+
+    def ship(self) -> bool:
+        """Deliver what the journals gained since the last time, up to a batch of each; True when there was any."""
+        self._look_for_new()
+        return sum(self._deliver(journal) for journal in self._known.values() if not journal.stuck) > 0
+
+    def take_ends(self) -> list[End]:
+        """The ends of runs that were delivered since this was last asked."""
+        ends, self._ends = self._ends, []
+        return ends
+
+    def _look_for_new(self) -> None:
+        try:
+            found = os.listdir(self.folder / "journal")
+        except FileNotFoundError:
+            return
+        for name in sorted(found):
+            if name in self._known or not name.endswith(".jsonl"):
+                continue
+            path = self.folder / "journal" / name
+            try:
+                if not path.is_file():
+                    raise ValueError(f"{name!r} is not a regular file")
+                run_id, writer = contract.parse_file_name(name)
+            except ValueError as error:
+                self.warnings.append(f"A file in the journal's folder was left alone: {error}.")
+                self._known[name] = _Journal(path, "", "", 0, stuck=True)
+                continue
+            journal = self._known[name] = _Journal(path, run_id, writer, _read_ack(path))
+            if journal.confirmed:  # another shipper was here; it may have died before it could report an end
+                self._ends += self._ends_before(journal)
+
+    def _ends_before(self, journal: _Journal) -> list[End]:
+        ends, position = [], 0
+        with open(journal.path, "rb") as file:
+            for line in file:
+                position += len(line)
+                if position > journal.confirmed:
+                    break
+                if line.startswith(b'["e",'):
+                    ends += self._ours(journal, line)[1]
+        return ends
+
+    def _deliver(self, journal: _Journal) -> bool:
+        lines = _whole_lines(journal.path, journal.confirmed)
+        if not lines:
+            return False
+        files, ends = self._ours(journal, lines)
+        for name, spool in files:
+            self._upload(journal.run_id, name, spool)
+        try:
+            self._send(journal, lines)
+        except Refused as refusal:
+            if refusal.code == "offset_gap":
+                journal.confirmed = int(refusal.detail["offset"])
+                return True
+            journal.stuck = True
+            self.warnings.append(f"The journal {journal.path.name} was refused: {refusal}")
+            return False
+        _write_ack(journal)
+        for _, spool in files:
+            with suppress(OSError):  # it goes with the folder in the end
+                self._spooled(spool).unlink()
+        self._ends += ends
+        return True
+
+    def _send(self, journal: _Journal, lines: bytes) -> None:
+        """Send lines; where a record is refused, the others go through and one without effect takes its place."""
+        try:
+            self.courier.journal(journal.run_id, journal.writer, journal.confirmed, lines)
+        except Refused as refusal:
+            if refusal.code != "bad_journal":
+                raise
+            split = _middle(lines)
+            if split:
+                self._send(journal, lines[:split])
+                self._send(journal, lines[split:])
+                return
+            if len(lines) < _SHORTEST:
+                raise
+            self.warnings.append(f"A record of the journal {journal.path.name} was refused: {refusal}")
+            lines = _NOTHING[0].ljust(len(lines) - len(_NOTHING[1])) + _NOTHING[1]
+            self.courier.journal(journal.run_id, journal.writer, journal.confirmed, lines)
+        # Not what the server says: it may have more, and then there may be more ends of runs to be seen in it.
+        journal.confirmed += len(lines)
+
+    def _ours(self, journal: _Journal, lines: bytes) -> tuple[list[tuple[str, str]], list[End]]:
+        files, ends = [], []
+        for match in _OURS.finditer(lines):
+            try:
+                record = json.loads(match[0])
+                if record[0] == contract.FILE:
+                    files.append((str(record[1]), str(record[2])))
+                else:
+                    ends.append(_end(journal.run_id, record[1], record[2]))
+            except (ValueError, IndexError, RecursionError) as error:
+                self.warnings.append(f"A record of the journal {journal.path.name} cannot be read: {error}")
+        return files, ends
+
+    def _upload(self, run_id: str, name: str, spool: str) -> None:
+        try:
+            with open_regular(self._spooled(spool)) as file:
+                digest, size = pack.digest_of(file)
+                self.courier.put(name, lambda: _from_start(file), size, digest, run_id)
+        except OSError as error:
+            self.warnings.append(f"{name} could not be kept: its bytes cannot be read ({error}).")
+        except Refused as refusal:
+            self.warnings.append(f"{name} was refused by the server: {refusal}")
+
+    def _spooled(self, spool: str) -> Path:
+        return self.folder / "spool" / os.path.basename(spool)
+
+
+def _end(run_id: str, outcome: object, error: object) -> End:
+    """The end of a run in a form that the server takes: a record that somebody else wrote must not leave it open."""
+    if outcome not in ("completed", "failed", "canceled"):
+        raise ValueError(f"{outcome!r} is no end of a run")
+    if error is not None and not isinstance(error, dict):
+        error = {"code": "UserError", "message": str(error)}
+    return End(run_id, str(outcome), error)
+
+
+def _from_start(file: Any) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(lambda: file.read(pack.CHUNK), b"")
+
+
+def _whole_lines(path: Path, offset: int) -> bytes:
+    """The lines that are complete, from `offset` on, about a batch of them; at least one if there is one."""
+    size = BATCH
+    try:
+        if os.stat(path).st_size <= offset:
+            return b""
+        with open_regular(path) as file:
+            while True:
+                file.seek(offset)
+                chunk = file.read(size)
+                end = chunk.rfind(b"\n") + 1
+                if end or len(chunk) < size:
+                    return chunk[:end]
+                size *= 4  # one very long line
+    except FileNotFoundError:
+        return b""
+
+
+def _middle(lines: bytes) -> int:
+    """Where to split lines in two, near the middle, so that both parts are long enough to be replaced; 0: nowhere."""
+    last = len(lines) - _SHORTEST
+    after = lines.find(b"\n", max(len(lines) // 2, _SHORTEST) - 1, last) + 1
+    return after or lines.rfind(b"\n", _SHORTEST - 1, max(len(lines) // 2, 0)) + 1
+
+
+def _read_ack(journal: Path) -> int:
+    """How much of a journal is confirmed. What cannot be right counts as nothing: to send it again does no harm, to
+    leave it out would lose it."""
+    try:
+        confirmed = int(journal.with_suffix(".ack").read_text("ascii"))
+        if confirmed <= 0:
+            return 0
+        with open_regular(journal) as file:
+            file.seek(confirmed - 1)
+            return confirmed if file.read(1) == b"\n" else 0
+    except (FileNotFoundError, ValueError, OverflowError):
+        return 0
+
+
+def _write_ack(journal: _Journal) -> None:
+    ack = journal.path.with_suffix(".ack")
+    aside = ack.with_suffix(".ack-new")
+    try:
+        aside.write_text(str(journal.confirmed), "ascii")
+        os.replace(aside, ack)
+    except OSError as error:
+        # On a full disk, for instance. What is sent twice does no harm, so the journal goes on.
+        say(f"{ack.name} could not be written: {error}")

@@ -1,0 +1,1 @@
+"""How a run ended, and why: exit codes, tracebacks, hints."""

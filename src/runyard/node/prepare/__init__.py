@@ -1,0 +1,1 @@
+"""Before the script starts: the working folder, the environment, the former outputs."""

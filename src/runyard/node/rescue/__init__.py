@@ -1,0 +1,1 @@
+"""Taking over what a dead node runner left on the disk."""

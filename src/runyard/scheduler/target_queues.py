@@ -1,0 +1,233 @@
+"""The compute targets that runs wait for or hold: the queue of each, its nodes where they are ours, its worker."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, NODE_STATES, RAY, Node, Status, Target
+from runyard.engines.base import Engine, EngineAway, EngineError
+from runyard.engines.registry import Engines
+from runyard.scheduler.pool import Pool, moment
+from runyard.scheduler.queue import Queue, Waiting
+from runyard.scheduler.worker import Worker
+from runyard.store.assets import compute
+from runyard.store.runs import family
+from runyard.store.runs.runs import Run
+from runyard.store.store import Store
+
+NOTHING = dict.fromkeys(NODE_STATES, 0)
+
+
+_WHEN_LOADED = time.time() - time.monotonic()
+
+
+def steady() -> float:
+    """Seconds since 1970 by a clock that is not put back or forward while the server runs: idle times are measured."""
+    return _WHEN_LOADED + time.monotonic()
+
+
+class Line:
+    """Those who wait for one target, and those who hold it. Safe to use from many threads.
+
+    On this machine the queue gives out the nodes of a pool. A cluster has nodes and a queue of its own: Slurm is handed
+    every run at once, and Ray, whose groups know no order, one that waits at a time.
+    """
+
+    def __init__(self, target: Target, engines: Engines) -> None:
+        self._lock = threading.Lock()
+        self._engines = engines
+        self.target = target
+        self.worker = Worker(f"target {target.name}")
+        self.away: str | None = None  # why the cluster could not be handed a run when it was last tried
+        self.ask_again_at = 0.0  # by the monotonic clock
+        self._since = steady()
+        self.ours = target.engine == LOCAL_ENGINE
+        self._queue = Queue(
+            "this machine" if target.name == LOCAL else target.name,
+            self._total(),
+            children_pass=target.name == LOCAL,
+            unplaced=1 if target.engine == RAY else None,
+        )
+        self._pool = Pool(target.name, *self._scale(), steady) if self.ours else None
+
+    @property
+    def engine(self) -> Engine:
+        """Raises EngineError where it is missing or broken."""
+        return self._engines.of(self.target)
+
+    def change(self, target: Target) -> None:
+        """The target was changed: what a run holds stays with it until it ends."""
+        with self._lock:
+            self.target = target
+            self._queue.total = self._total()
+            if self._pool is not None:
+                self._pool.resize(*self._scale())
+
+    def wait(self, run: Run) -> None:
+        with self._lock:
+            self._leave(run.id)
+            self._queue.wait(_entry(run))
+
+    def hold(self, run: Run, running: bool, placed: bool) -> None:
+        """A run that was under way when the server started."""
+        with self._lock:
+            self._hold(_entry(run), running, placed)
+
+    def next(self) -> str | None:
+        """Give the run that may start now its nodes; None when none may."""
+        with self._lock:
+            entry = self._queue.next()
+            if entry is None:
+                return None
+            self._hold(entry, running=False, placed=self.ours)
+            return entry.run_id
+
+    def give_back(self, run_id: str) -> None:
+        """It could not be started after all: it waits again, where it was."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.give_back(run_id)
+            self._queue.give_back(run_id)
+
+    def leave(self, run_id: str) -> None:
+        with self._lock:
+            self._leave(run_id)
+
+    def placed(self, run_id: str) -> None:
+        with self._lock:
+            self._queue.placed(run_id)
+
+    def started(self, run_id: str) -> None:
+        with self._lock:
+            if self._pool is not None:
+                self._pool.started(run_id)
+
+    def untold(self) -> list[tuple[str, str]]:
+        """The runs that have begun to wait since this was last asked, and what for."""
+        with self._lock:
+            return [(run_id, self.away or self._queue.why(run_id) or "") for run_id in self._queue.untold()]
+
+    def why(self, run_id: str) -> str | None:
+        """What a run waits for at this moment; None when it does not wait."""
+        with self._lock:
+            why = self._queue.why(run_id)
+            return why and (self.away or why)
+
+    def runs(self) -> list[str]:
+        """Those that hold nodes, then those that wait."""
+        with self._lock:
+            return self._queue.runs()
+
+    def __contains__(self, run_id: str) -> bool:
+        with self._lock:
+            return run_id in self._queue
+
+    def nodes(self) -> list[Node]:
+        if self._pool is None:
+            return self.engine.offer().nodes
+        with self._lock:
+            return self._pool.nodes()
+
+    def status(self) -> Status:
+        """How the target stands. A cluster scales itself, so what it has is what it is meant to have."""
+        if self._pool is not None:
+            with self._lock:
+                return self._pool.status()
+        changed = moment(self._since)
+        try:
+            states = [node.state for node in self.engine.offer().nodes]
+        except EngineError as error:
+            code = "EngineAway" if isinstance(error, EngineAway) else "EngineError"
+            return Status(counts=NOTHING, errors=[{"code": code, "message": str(error)}], changed_at=changed)
+        counts = {state: states.count(state) for state in NODE_STATES}
+        return Status(current_nodes=len(states), target_nodes=len(states), counts=counts, changed_at=changed)
+
+    def most_nodes(self) -> int | None:
+        """How many nodes a run can ever have here; None when only the cluster could know, and it does not say."""
+        if self.ours or self.target.max_nodes is not None:
+            return self._total()
+        try:
+            return self.engine.offer().most_nodes
+        except EngineError:
+            return None
+
+    def _hold(self, entry: Waiting, running: bool, placed: bool) -> None:
+        self._queue.hold(entry, placed)
+        if self._pool is not None:
+            self._pool.take(entry.run_id, entry.nodes, running)
+
+    def _leave(self, run_id: str) -> None:
+        self._queue.leave(run_id)
+        if self._pool is not None:
+            self._pool.give_back(run_id)
+
+    def _total(self) -> int | None:
+        if self.target.max_nodes is not None:
+            return self.target.max_nodes
+        return self._engines.local.places if self.ours else None
+
+    def _scale(self) -> tuple[int, int, float]:
+        return self.target.min_nodes, self._total() or 0, self.target.idle_seconds
+
+
+class Lines:
+    """Every line of the server, made when it is first asked for. `local` is one for all workspaces."""
+
+    def __init__(self, store: Store, engines: Engines) -> None:
+        self._store, self._engines = store, engines
+        self._lock = threading.Lock()
+        self._lines: dict[tuple[str, str], Line] = {}
+        self._of_run: dict[str, Line] = {}
+
+    def of(self, workspace: str, name: str) -> Line | None:
+        """The line of a target; None when there is no such target."""
+        key = ("", LOCAL) if name == LOCAL else (workspace, name)
+        found = self._lines.get(key)
+        if found is not None:
+            return found
+        with self._store.database.read() as connection:
+            target = compute.look_up(connection, workspace, name)
+        if target is None:
+            return None
+        with self._lock:
+            return self._lines.setdefault(key, Line(target, self._engines))
+
+    def of_run(self, run_id: str) -> Line | None:
+        """The line of a run that waits or is under way."""
+        return self._of_run.get(run_id)
+
+    def enter(self, run: Run) -> Line | None:
+        """The line that a run belongs to from now on; None when its target is not there (any more)."""
+        line = self.of(run.workspace, run.target)
+        if line is not None:
+            self._of_run[run.id] = line
+        return line
+
+    def leave(self, run_id: str) -> Line | None:
+        """A run has ended; returns the line that it has left."""
+        line = self._of_run.pop(run_id, None)
+        if line is not None:
+            line.leave(run_id)
+        return line
+
+    def changed(self, workspace: str, name: str) -> Line | None:
+        """A target was made, changed or removed; returns its line unless it was removed."""
+        with self._store.database.read() as connection:
+            target = compute.look_up(connection, workspace, name)
+        with self._lock:
+            line = self._lines.get((workspace, name))
+            if line is not None and target is not None and target.engine == line.target.engine:
+                line.change(target)
+            elif line is not None:  # removed, or made anew for another engine
+                del self._lines[workspace, name]
+                line.worker.close(wait=False)
+        return None if target is None else self.of(workspace, name)
+
+    def close(self) -> None:
+        for line in list(self._lines.values()):
+            line.worker.close()
+
+
+def _entry(run: Run) -> Waiting:
+    return Waiting(run.created_at, run.id, run.nodes, family.origin(run))

@@ -1,0 +1,86 @@
+"""The one place that changes a run's state: what `states.decide` says is stored with its time and reason, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from sqlalchemy import Connection
+
+from runyard.contracts.secrets import mask, mask_all
+from runyard.scheduler import states
+from runyard.scheduler.states import Attempt, Fact
+from runyard.store.content import files
+from runyard.store.runs import attempts, runs
+from runyard.store.runs.runs import Run, StateChange
+from runyard.store.store import Store
+
+
+class Ledger:
+    """`replaceable` says whether the nodes of a run may be taken away at any time; `changed` is called with a run after
+    every change, and `notify` with the change. Any thread may call."""
+
+    def __init__(
+        self,
+        store: Store,
+        replaceable: Callable[[Run], bool],
+        notify: Callable[[str, StateChange], None],
+        changed: Callable[[Run], None],
+    ) -> None:
+        self._store = store
+        self._replaceable = replaceable
+        self._notify = notify
+        self._changed = changed
+
+    def apply(self, run_id: str, fact: Fact) -> Run:
+        """The run as it is after a fact. What the fact tells is kept for everybody to read: without credentials."""
+        fact = _shown(fact)
+        with self._store.database.write() as connection:
+            run = runs.get(connection, run_id)
+            change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
+            if change is None:
+                return run
+            now = max(datetime.now(timezone.utc), runs.changed_at(connection, run_id))
+            happened_at = _happened(change.at, run, now)
+            run = runs.record_state(
+                connection, run_id, change.status, change.reason, now, change.error, fact.warnings, happened_at
+            )
+            if change.restart is not None:
+                attempts.ask(connection, run_id, change.restart)
+                run = replace(run, restart=change.restart)
+        self._notify(run_id, StateChange(run.status, now, change.reason))
+        self._changed(run)
+        return run
+
+    def end(self, run_id: str, fact: Fact) -> Run:
+        """Apply an end. Before the state: whoever sees the run ended must find its logs whole."""
+        files.seal(self._store, run_id)
+        return self.apply(run_id, fact)
+
+    def fail(self, run_id: str, code: str, message: str, kind: str = states.ENDED, final: bool = False) -> Run:
+        error = {"code": code, "message": message}
+        return self.end(run_id, Fact(kind, outcome="failed", error=error, reason=message, final=final))
+
+    def _attempt(self, connection: Connection, run: Run, fact: Fact) -> Attempt:
+        replaceable = not run.led and fact.kind in (states.ENDED, states.LOST) and self._replaceable(run)
+        if run.restart is None and not replaceable:
+            return Attempt(run.attempt)
+        return Attempt(run.attempt, attempts.most(connection, run.id), run.restart, replaceable)
+
+
+def _happened(told: datetime | None, run: Run, now: datetime) -> datetime | None:
+    """When the cause of a change happened. A clock that was put back, or that of a node which goes wrong, does not make
+    a run start before it was made, nor end before it started: then the moment counts in which it was told."""
+    return told if told is None or told >= (run.started_at or run.created_at) else now
+
+
+def _shown(fact: Fact) -> Fact:
+    if fact.reason is None and fact.error is None and not fact.warnings:
+        return fact
+    return replace(
+        fact,
+        reason=None if fact.reason is None else mask(fact.reason),
+        error=mask_all(fact.error),
+        warnings=mask_all(fact.warnings),
+    )

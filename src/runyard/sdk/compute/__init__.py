@@ -1,0 +1,1 @@
+"""`ComputeTarget` and its kinds."""

@@ -1,0 +1,1 @@
+"""Which data a run reads and writes: references, paths, datasets."""

@@ -1,0 +1,1 @@
+"""`Environment`: its packages, its image, its registration and its builds."""

@@ -1,0 +1,59 @@
+"""The datasets of a run, seen from inside: where its inputs lie and where its outputs go.
+
+The node runner puts the paths into the environment. Dataset objects themselves are not in this version.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Iterator, Mapping, NoReturn
+
+from runyard.sdk.exceptions import UserErrorException
+
+if TYPE_CHECKING:
+    from runyard.sdk.workspace.workspace import Workspace
+
+
+class InputDatasets(Mapping[str, str]):
+    """`run.input_datasets["name"]` is the path of an input."""
+
+    _variable, _separator = "AZUREML_DATASET_ENVIRONMENT_VARS", ","
+
+    def __init__(self, workspace: Workspace | None) -> None:
+        self.workspace = workspace
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._names():
+            known = ", ".join(self._names()) or "none"
+            raise KeyError(f"The run has no dataset {name!r}; it has: {known}.")
+        return os.environ[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def _names(self) -> list[str]:
+        said = os.environ.get(self._variable, "").split(self._separator)
+        names = [part.partition(":")[0] for part in said if part]
+        return [name for name in names if name in os.environ]
+
+
+class OutputDatasets(InputDatasets):
+    """`run.output_datasets["name"]` is the path that an output is written to."""
+
+    _variable, _separator = "AZUREML_DATASET_FILE_OUTPUTS", ";"
+
+
+class LinkOutput:
+    """An output that is linked to a dataset, which this version cannot do."""
+
+    def __init__(self, workspace: Workspace, name: str | None = None) -> None:
+        self.workspace, self.name = workspace, name
+
+    def link(self, dataset: object, run: object = None) -> NoReturn:
+        raise UserErrorException(
+            f"The output {self.name!r} cannot be linked: this version of Runyard has no datasets. Write the files to "
+            "./outputs, and they are kept in the run's history."
+        )

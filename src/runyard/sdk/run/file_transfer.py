@@ -1,0 +1,213 @@
+"""Moving files between this machine and the history of a run, over HTTP: whole, checked, and no more than needed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import BinaryIO, Callable, Iterator, Sequence, Tuple, cast
+
+from runyard.client.http import ClientProblem, Unreachable, quote
+from runyard.contracts import names, pack
+from runyard.contracts.documents import FileDocument
+from runyard.sdk.exceptions import AzureMLException, UserErrorException
+from runyard.sdk.progress import progress
+from runyard.sdk.workspace.service import Service, sdk_exception
+from runyard.system.folders import walk
+
+Source = Tuple[str, Path]
+"""A name in the run's history, and the file that is to be kept under it."""
+
+LINKS_A_REQUEST = 1000
+THREADS = 8
+
+
+def listed(service: Service, run_id: str, prefix: str = "") -> list[FileDocument]:
+    answer = service.get(f"/api/runs/{quote(run_id)}/files", {"prefix": prefix or None})
+    return cast("list[FileDocument]", answer["files"])
+
+
+def files_below(folder: Path) -> Iterator[str]:
+    """The files in a folder and below, as paths relative to it, with '/'."""
+    for place, folders, files in walk(str(folder)):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(place, name)
+            if path.is_file():
+                yield path.relative_to(folder).as_posix()
+
+
+def sendable(name: str) -> str:
+    """A file's name as the history can hold it: bytes that are no UTF-8 are written as %XX."""
+    return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in name)
+
+
+def upload(service: Service, run_id: str, wanted: Sequence[Source]) -> None:
+    """Keep files in a run's history. Content that the server has already is only given its name."""
+    for start in range(0, len(wanted), LINKS_A_REQUEST):
+        part = wanted[start : start + LINKS_A_REQUEST]
+        digests: dict[str, tuple[str, int]] = {}
+        for name, place in part:
+            with _readable(place), place.open("rb") as stream:
+                digests[name] = pack.digest_of(stream)
+        links = {name: digest for name, (digest, _) in digests.items()}
+        missing = set(service.post(f"/api/runs/{quote(run_id)}/links", {"files": links}, idempotent=True)["missing"])
+        total = sum(digests[name][1] for name in missing)
+        with progress(f"Uploading {len(missing)} files", total) as moved:
+            for name, place in part:
+                if name in missing:
+                    _put(service, run_id, name, place, *digests[name])
+                    moved(digests[name][1])
+
+
+def upload_bytes(service: Service, run_id: str, name: str, content: bytes) -> None:
+    service.put(f"/api/runs/{quote(run_id)}/files/{quote(name)}", body=content)
+
+
+def _put(service: Service, run_id: str, name: str, place: Path, digest: str, size: int) -> None:
+    def pieces() -> Iterator[bytes]:
+        with _readable(place), place.open("rb") as stream:
+            left = size
+            while left:
+                chunk = stream.read(min(pack.CHUNK, left))
+                if not chunk:
+                    raise UserErrorException(f"{place} became shorter while it was uploaded as {name!r}.")
+                left -= len(chunk)
+                yield chunk
+
+    service.put(
+        f"/api/runs/{quote(run_id)}/files/{quote(name)}",
+        body=pieces,
+        length=size,
+        headers={"X-Runyard-Hash": digest},
+        timeout=300.0,
+    )
+
+
+def placed(name: str, prefix: str, append_prefix: bool) -> str:
+    """Where below the output folder a file goes.
+
+    >>> placed("outputs/model/a.pt", "outputs/model", True), placed("outputs/model/a.pt", "outputs/model", False)
+    ('outputs/model/a.pt', 'a.pt')
+    """
+    if append_prefix or not prefix:
+        return names.check_file(name)
+    rest = name[len(prefix) :]
+    if rest.startswith("/") or prefix.endswith("/"):
+        return names.check_file(rest.lstrip("/"))
+    # The prefix ends within a name ("outputs/mod"), or is the whole name of one file: names are not cut in two.
+    return names.check_file(name[prefix.rfind("/") + 1 :])
+
+
+def download(
+    service: Service,
+    run_id: str,
+    name: str,
+    target: Path,
+    deadline: float | None = None,
+    moved: Callable[[int], None] = lambda count: None,
+) -> int:
+    """Fetch one file; returns its size. It appears under its name when it is complete and has the hash that the server
+    told; a broken connection is taken up where it broke."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
+    address = f"/api/runs/{quote(run_id)}/files/{quote(name)}"
+    try:
+        with aside.open("wb") as file:
+            coming = _Coming(file, moved)
+            while not _fetched(service, address, coming, deadline):
+                continue
+        check_hash(run_id, name, coming.told, coming.seen.hexdigest())
+        os.replace(aside, target)
+    finally:
+        if aside.exists():
+            aside.unlink()
+    return coming.size
+
+
+def check_hash(run_id: str, name: str, told: str | None, seen: str) -> None:
+    """Refuse a file whose bytes are not those that the server has stored. Of one that still grows no hash is told."""
+    if told is None or told == seen:
+        return
+    raise sdk_exception(
+        ClientProblem(
+            "object_damaged",
+            f"{name!r} of run {run_id} is damaged: its bytes have the hash {seen}, and {told} is what was stored.",
+            "Where the server runs, `runyard doctor --deep` names every file like that. A backup has it whole.",
+        )
+    )
+
+
+class _Coming:
+    """A file on its way here: what has come so far, and the hash that it must have in the end."""
+
+    def __init__(self, file: BinaryIO, moved: Callable[[int], None]) -> None:
+        self._file, self._moved = file, moved
+        self.size, self.seen, self.told = 0, hashlib.sha256(), cast("str | None", None)
+
+    def begin(self, told: str | None) -> bool:
+        """Take note of the hash that an answer tells; whether what has come so far is of the same file."""
+        if self.size and told != self.told:
+            self._file.seek(0)
+            self._file.truncate()
+            self.size, self.seen = 0, hashlib.sha256()
+            return False
+        self.told = told
+        return True
+
+    def write(self, chunk: bytes) -> None:
+        self._file.write(chunk)
+        self.seen.update(chunk)
+        self.size += len(chunk)
+        self._moved(len(chunk))
+
+
+def _fetched(service: Service, address: str, coming: _Coming, deadline: float | None) -> bool:
+    """Read on from where the file ends; whether that was all."""
+    begun = coming.size
+    headers = {"Range": f"bytes={begun}-"} if begun else {}
+    try:
+        with service.client.stream(address, headers=headers) as answer:
+            if not coming.begin(answer.told_hash):
+                return False  # another file has the name by now: from its beginning
+            for chunk in answer:
+                _in_time(address, deadline)
+                coming.write(chunk)
+            return True
+    except ClientProblem as problem:
+        if isinstance(problem, Unreachable) and coming.size > begun:
+            return False
+        raise sdk_exception(problem) from None
+
+
+def download_all(
+    service: Service, run_id: str, wanted: Sequence[tuple[str, Path]], timeout_seconds: float | None
+) -> None:
+    """Fetch several files, a few at a time."""
+    deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    with ThreadPoolExecutor(THREADS) as pool:
+        for done in [pool.submit(download, service, run_id, name, target, deadline) for name, target in wanted]:
+            done.result()
+
+
+def _in_time(what: str, deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        raise AzureMLException(f"The files did not arrive in the time given (timeout_seconds); {what} was on its way.")
+
+
+class _readable:
+    """Turns an error of the disk into words about the file."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+            raise UserErrorException(
+                f"{self._place} cannot be read ({error.strerror}).", inner_exception=error
+            ) from error

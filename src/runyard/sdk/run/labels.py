@@ -1,0 +1,85 @@
+"""The part of `Run` that deals with tags (which may change) and properties (which are set once)."""
+
+from __future__ import annotations
+
+from typing import Mapping, Sequence
+
+from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.notices import notice
+from runyard.sdk.run.core import RunCore
+
+
+def checked_labels(kind: str, labels: Mapping[str, object], none_allowed: bool) -> dict[str, str | None]:
+    """Labels (`kind`: "tags" or "properties") as texts. Other values become texts, and that is said."""
+    if not isinstance(labels, Mapping):
+        raise UserErrorException(f"The {kind} must be a dict, not a {type(labels).__name__}.")
+    checked: dict[str, str | None] = {}
+    for key, value in labels.items():
+        if value is None and none_allowed:
+            checked[str(key)] = None
+            continue
+        if not isinstance(value, str):
+            one = "tag" if kind == "tags" else "property"
+            notice(
+                f"The {one} {key!r} has a value of the type {type(value).__name__}; its text {str(value)!r} is kept."
+            )
+        checked[str(key)] = str(value)
+    return checked
+
+
+class RunLabels(RunCore):
+    """tag, set_tags, tags, get_tags, remove_tags, add_properties, properties, get_properties."""
+
+    @property
+    def tags(self) -> dict[str, str | None]:
+        """The run's tags as they are now."""
+        return self.get_tags()
+
+    def get_tags(self) -> dict[str, str | None]:
+        """The run's tags as they are now, from the server."""
+        self._deliver_before_reading()
+        return dict(self._ask()["tags"])
+
+    def tag(self, key: str, value: object = None) -> None:
+        """Set one tag, with or without a value."""
+        self.set_tags({key: value})
+
+    def set_tags(self, tags: Mapping[str, object]) -> None:
+        """Set tags; the others stay."""
+        checked = checked_labels("tags", tags, none_allowed=True)
+        if self._voice is not None:
+            self._open_journal().tags(checked)
+        else:
+            self._document = self._service.patch(self._address(), {"set_tags": checked})
+
+    def remove_tags(self, tags: str | Sequence[str]) -> dict[str, str | None]:
+        """Remove tags by their keys, and return those that are left."""
+        keys = [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
+        if self._voice is not None:
+            self._open_journal().untag(keys)
+            return self.get_tags()
+        self._document = self._service.patch(self._address(), {"remove_tags": keys})
+        return self.get_tags()
+
+    @property
+    def properties(self) -> dict[str, str | None]:
+        """The run's properties as they are now."""
+        return self.get_properties()
+
+    def get_properties(self) -> dict[str, str | None]:
+        """The run's properties as they are now, from the server."""
+        self._deliver_before_reading()
+        return dict(self._ask()["properties"])
+
+    def add_properties(self, properties: Mapping[str, object]) -> None:
+        """Add properties. One that is set cannot be changed."""
+        checked = checked_labels("properties", properties, none_allowed=False)
+        if self._voice is not None:
+            texts = {key: str(value) for key, value in checked.items()}
+            for key, value in texts.items():
+                kept = self._own_properties.setdefault(key, value)
+                if kept != value:
+                    notice(f"The property {key!r} stays {kept!r}: properties cannot be changed. Use a tag instead.")
+            self._open_journal().properties(texts)
+        else:
+            self._document = self._service.patch(self._address(), {"add_properties": checked})

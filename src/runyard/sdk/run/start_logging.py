@@ -1,0 +1,96 @@
+"""Beginning an interactive run: one that this process leads, until it completes it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, Union
+
+from runyard.contracts import names
+from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.notices import notice
+from runyard.sdk.run.files import SNAPSHOT_PROPERTY
+from runyard.sdk.run.labels import checked_labels
+from runyard.sdk.run.run import Run
+from runyard.sdk.snapshot.snapshot import take_snapshot
+from runyard.sdk.submit.git import git_properties
+from runyard.sdk.submit.run_request import INTERACTIVE_TYPE, make_run
+from runyard.sdk.telemetry import telemetry
+
+if TYPE_CHECKING:
+    from runyard.sdk.experiment import Experiment
+
+Folder = Union[str, "os.PathLike[str]"]
+
+
+def start_logging(
+    experiment: Experiment,
+    name: str | None = None,
+    run_id: str | None = None,
+    outputs: Folder | bool | None = None,
+    snapshot_directory: Folder | None = ".",
+    display_name: str | None = None,
+    description: str | None = None,
+    tags: Mapping[str, object] | None = None,
+    properties: Mapping[str, object] | None = None,
+    **kwargs: Any,
+) -> Run:
+    """Make the run and start what ships its records."""
+    if run_id is not None:
+        try:
+            names.check("run", run_id)
+        except names.BadName as error:
+            raise UserErrorException(str(error), inner_exception=error) from None
+    service = experiment.workspace.service
+    said = dict(checked_labels("properties", properties or {}, none_allowed=False))
+    snapshot_id = None
+    folder = _snapshot_folder(snapshot_directory)
+    if folder is not None:
+        said.update(git_properties(folder))
+        snapshot_id = take_snapshot(service, folder)
+        said[SNAPSHOT_PROPERTY] = snapshot_id
+    document = make_run(
+        service,
+        {
+            "workspace": experiment.workspace.name,
+            "experiment": experiment.name,
+            "run_id": run_id or str(uuid.uuid4()),
+            "kind": "interactive",
+            "type": INTERACTIVE_TYPE,
+            "name": name,
+            "display_name": display_name or name,
+            "description": description,
+            "tags": checked_labels("tags", tags or {}, none_allowed=True),
+            "properties": said,
+            "snapshot_id": snapshot_id,
+        },
+        chosen=run_id is not None,
+    )
+    kept = _outputs(outputs)
+    voice = telemetry.led(service, document["id"], document.get("token"), kept)
+    run = Run(experiment, document["id"], _document=document, _voice=voice)
+    run._outputs = kept
+    return run
+
+
+def _outputs(outputs: Folder | bool | None) -> Path | None:
+    if outputs is False:
+        return None
+    folder = Path("outputs" if outputs in (None, True) else str(outputs)).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _snapshot_folder(given: Folder | None) -> Path | None:
+    """The working folder is the default, but not where it is the user's home or the root: nobody means all of that."""
+    if given is None:
+        return None
+    folder = Path(given).absolute()
+    if str(given) == "." and folder.resolve() in (Path.home().resolve(), Path("/")):
+        notice(
+            f"No snapshot was taken: the working folder is {folder}, which holds far more than the code of this run. "
+            "Name the folder of the code with snapshot_directory=."
+        )
+        return None
+    return folder

@@ -1,0 +1,43 @@
+"""Which class stands for which type of run, and making run objects from what the server tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, cast
+
+from runyard.client.http import quote
+from runyard.contracts.documents import RunDocument
+
+if TYPE_CHECKING:
+    from runyard.sdk.experiment import Experiment
+    from runyard.sdk.run.run import Run
+    from runyard.sdk.workspace.workspace import Workspace
+
+RunFactory = Callable[..., Any]
+
+_factories: dict[str, RunFactory] = {}
+
+
+def add_type_provider(run_type: str, factory: RunFactory) -> None:
+    """Runs of this type are made with `factory(experiment, run_document)` from now on."""
+    _factories[run_type] = factory
+
+
+def run_from(workspace: Workspace, document: RunDocument, experiment: Experiment | None = None) -> Run:
+    """The object for a run, of the class that its type asks for."""
+    from runyard.sdk.experiment import Experiment
+    from runyard.sdk.run.run import Run
+    from runyard.sdk.submit.script_run import ScriptRun
+
+    if experiment is None:
+        experiment = Experiment._known_as(workspace, document["experiment"], document["experiment_id"])
+    factory = _factories.get(document["type"])
+    if factory is not None:
+        return cast("Run", factory(experiment, document))
+    kind = ScriptRun if document["type"] == ScriptRun.RUN_TYPE else Run
+    return kind(experiment, document["id"], _document=document)
+
+
+def run_of(workspace: Workspace, run_id: str) -> Run:
+    """The run with this id, asked of the server."""
+    document = cast("RunDocument", workspace.service.get(f"/api/runs/{quote(run_id)}"))
+    return run_from(workspace, document)

@@ -1,0 +1,179 @@
+"""The part of `Run` that watches it: status, details, logs, and waiting for its end."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from runyard.contracts import names
+from runyard.contracts.documents import RunDocument
+from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
+from runyard.sdk.exceptions import ExperimentExecutionException
+from runyard.sdk.run import file_transfer
+from runyard.sdk.run.core import RunCore
+from runyard.sdk.run.details import details, error_of, error_text, failed
+from runyard.sdk.run.events import LogReader, follow
+
+WAITING = (QUEUED, PROVISIONING)
+"""States in which a run waits for nodes, and says why."""
+
+WIDGETS = "runyard.sdk.widgets.run_details"
+"""Not imported here: whoever uses widgets has loaded it, and their last picture belongs to the wait."""
+
+_FOLLOWED = re.compile(r"user_logs/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt")
+BUILD_LOG = "system_logs/environment.log"
+_ROLE = re.compile(r"(?P<stem>.*)_(?P<role>rank|worker|ps|process)_(?P<number>\d+)\.txt")
+
+
+def followed_log(names: list[str]) -> str | None:
+    """Which of a run's logs is shown while it runs: the script's own output, of the first process where there are many;
+    until there is any, how its environment is built.
+
+    >>> followed_log(["system_logs/runner.txt", "user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"])
+    'user_logs/std_log_process_0.txt'
+    """
+    fitting = sorted(name for name in names if _FOLLOWED.fullmatch(name))
+    if not fitting:
+        return BUILD_LOG if BUILD_LOG in names else None
+    last = fitting[-1]
+    role = _ROLE.fullmatch(last)
+    if role is not None:
+        for first in ("rank_0", "worker_0", "process_0"):
+            if f"{role['stem']}_{first}.txt" in fitting:
+                return f"{role['stem']}_{first}.txt"
+    return last
+
+
+class RunWatching(RunCore):
+    """status, get_status, get_details, logs, wait_for_completion."""
+
+    _mid_line = False  # whether the log that is shown ends without a line break so far
+
+    @property
+    def status(self) -> str:
+        """The status as it was last told; `get_status` asks anew."""
+        return self._known()["status"]
+
+    def get_status(self) -> str:
+        """The status now. A run that has ended stays as it is, so it is not asked for again."""
+        if self._document is not None and self._document["status"] in TERMINAL:
+            return self._document["status"]
+        return self._ask()["status"]
+
+    def get_detailed_status(self) -> dict[str, Any]:
+        """`status`, and in `details` why the run waits, where it does."""
+        document = self._ask()
+        return {"status": document["status"], "details": document["reason"] if document["status"] in WAITING else None}
+
+    def get_details(self) -> dict[str, Any]:
+        """All about the run: status, times, error, definition, properties, addresses of the logs."""
+        return details(self._ask())
+
+    def get_details_with_logs(self) -> dict[str, Any]:
+        """The same, with each log's text in place of its address."""
+        told = self.get_details()
+        told["logFiles"] = {name: self._log_text(name) for name in told["logFiles"]}
+        return told
+
+    def get_all_logs(self, destination: str | os.PathLike[str] | None = None) -> list[str]:
+        """Write the logs into a folder (by default `assets/<run id>`) and return their paths."""
+        # What a server says becomes a path only when it leads nowhere else.
+        folder = Path(destination) if destination is not None else Path("assets", names.check("run", self._run_id))
+        wanted = [(name, folder / names.check_file(name)) for name in self._ask().get("logs", [])]
+        file_transfer.download_all(self._service, self._run_id, wanted, None)
+        return [str(place) for _, place in wanted]
+
+    def wait_for_completion(
+        self, show_output: bool = False, wait_post_processing: bool = False, raise_on_error: bool = True
+    ) -> dict[str, Any]:
+        """Wait for the run's end and return `get_details()`. With `show_output`, its log is printed as it comes.
+
+        A run that failed raises ActivityFailedException, unless `raise_on_error` is False; a cancelled one does not.
+        The wait always includes the moments in which the last outputs arrive: what can be read afterwards is final.
+        Ctrl-C ends the wait, not the run.
+        """
+        try:
+            if show_output:
+                self._show()
+            else:
+                for _ in follow(self._service, self._run_id):
+                    pass
+        except KeyboardInterrupt:
+            raise ExperimentExecutionException(
+                f"The wait for run {self._run_id} was interrupted. The run goes on: run.wait_for_completion() waits "
+                f"again, `runyard logs -f {self._run_id}` shows its log, run.cancel() stops it."
+            ) from None
+        if WIDGETS in sys.modules:
+            sys.modules[WIDGETS].settle(self._run_id)
+        document = self._ask()
+        if document["status"] == "Failed":
+            if raise_on_error:
+                raise failed(document)
+            if show_output:
+                print(f"\nError:\n{error_text(document)}\n")
+        return details(document)
+
+    def _show(self) -> None:
+        web_view = self._known()["web_url"]
+        print(f"RunId: {self._run_id}\nWeb View: {web_view}", flush=True)
+        reader: LogReader | None = None
+        logs: set[str] = set()
+        reason = None
+        again = False  # whether it waits for its next attempt: until that begins, logs are those of the former one
+        for event in follow(self._service, self._run_id):
+            if event.name == "state":
+                status = event.value["status"]
+                again = status == QUEUED and (again or reader is not None)
+                if status in WAITING and event.value["reason"] not in (None, reason):
+                    reason = event.value["reason"]
+                    print(f"{status}: {reason}", flush=True)
+                if again:
+                    reader, logs = None, set()
+                continue
+            if event.name != "file" or again:
+                continue
+            logs.add(event.value["name"])
+            name = followed_log(sorted(logs))
+            if name is None:
+                continue
+            if reader is None or reader.name != name:
+                if reader is not None:
+                    self._print_new(reader)
+                reader = self._opened(name)
+            if event.value["name"] == name:
+                self._print_new(reader)
+        if reader is None:
+            name = followed_log(self._ask().get("logs", []))
+            reader = self._opened(name) if name is not None else None
+        if reader is not None:
+            self._print_new(reader)
+        self._summary(self._ask(), web_view)
+
+    def _opened(self, name: str) -> LogReader:
+        print(f"\nStreaming {name}\n{'=' * (len(name) + 10)}\n", flush=True)
+        return LogReader(self._service, self._run_id, name)
+
+    def _print_new(self, reader: LogReader) -> None:
+        for text in reader.new_text():
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            self._mid_line = not text.endswith("\n")
+
+    def _summary(self, document: RunDocument, web_view: str) -> None:
+        if self._mid_line:
+            print()
+        print(f"\nExecution Summary\n{'=' * 17}\nRunId: {self._run_id}\nWeb View: {web_view}")
+        if document["warnings"]:
+            print("\nWarnings:")
+            for warning in document["warnings"]:
+                print(warning.get("message", ""))
+        print(flush=True)
+
+    def _log_text(self, name: str) -> str:
+        return "".join(LogReader(self._service, self._run_id, name).new_text())
+
+    def _error(self) -> dict[str, Any] | None:
+        return error_of(self._ask())

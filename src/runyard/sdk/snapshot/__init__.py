@@ -1,0 +1,1 @@
+"""Snapshots: reading a folder, hashing it, uploading it, and restoring it."""

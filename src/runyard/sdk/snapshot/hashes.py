@@ -1,0 +1,147 @@
+"""The hash of every file of a folder, at the cost of reading only those that have changed since the last time.
+
+What is known is kept per folder in `<home>/cache/snapshots`, under a file's size, times and inode. A file that was
+changed within the last seconds before it was read is hashed again next time: its times could not tell another change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Iterable, NamedTuple
+
+from runyard.contracts import manifest, pack
+from runyard.sdk.snapshot.tree import Found, Tree, unreadable
+from runyard.system.json_files import BadFile, read_object
+
+TRUST_AFTER_NS = 2_000_000_000
+TRIES = 3
+THREADS_FROM = 32 << 20  # bytes to read, from where several threads pay
+
+
+class Known:
+    """What the cache says of one folder. A cache that cannot be read or written is an empty one."""
+
+    def __init__(self, cache: Path, root: Path) -> None:
+        name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
+        self._file = cache / f"{name}.json"
+        self._marks: dict[str, Any] = {}
+        self._changed = False
+        with contextlib.suppress(OSError, BadFile):
+            self._marks = read_object(self._file)
+
+    def digest(self, file: Found) -> str | None:
+        mark = self._marks.get(file.path)
+        if not isinstance(mark, list) or mark[:4] != [file.size, file.mtime_ns, file.ctime_ns, file.inode]:
+            return None
+        return mark[4] if len(mark) == 5 and pack.is_digest(mark[4]) else None
+
+    def remember(self, file: Found, digest: str, read_at_ns: int) -> None:
+        if read_at_ns - max(file.mtime_ns, file.ctime_ns) > TRUST_AFTER_NS:
+            self._marks[file.path] = [file.size, file.mtime_ns, file.ctime_ns, file.inode, digest]
+            self._changed = True
+
+    def forget(self, path: str) -> None:
+        self._changed = self._marks.pop(path, None) is not None or self._changed
+
+    def save(self, present: Iterable[str]) -> None:
+        gone = self._marks.keys() - set(present)
+        if not gone and not self._changed:
+            return
+        for path in gone:
+            del self._marks[path]
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            aside = self._file.with_name(f".{self._file.name}.{os.getpid()}")
+            aside.write_text(json.dumps(self._marks), "ascii")
+            os.replace(aside, self._file)
+        self._changed = False
+
+
+class Content(NamedTuple):
+    """Where the bytes of a hash can be read: the file itself, or a copy of one that never stood still."""
+
+    path: str  # in the folder
+    place: str
+    size: int
+
+
+class Hashes:
+    """The hashes of a folder's files, and where to read their bytes. A context: copies go away at its end."""
+
+    def __init__(self, root: Path, known: Known) -> None:
+        self.root, self.known = root, known
+        self.contents: dict[str, Content] = {}
+        self._copies = tempfile.TemporaryDirectory(prefix="runyard-snapshot-")
+        self._restless: dict[str, int] = {}
+
+    def __enter__(self) -> Hashes:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._copies.cleanup()
+
+    def entries(self, tree: Tree) -> list[manifest.Entry]:
+        """The manifest's entries for the files of the tree."""
+        found: list[manifest.Entry] = []
+        unknown: list[Found] = []
+        top = os.path.join(self.root, "")
+        for file in tree.files:
+            digest = self.known.digest(file)
+            if digest is None:
+                unknown.append(file)
+            else:
+                self.contents[digest] = Content(file.path, top + file.path, file.size)
+                found.append(manifest.Entry(file.path, manifest.FILE, digest, file.size, file.executable))
+        if sum(file.size for file in unknown) > THREADS_FROM:
+            with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+                found.extend(entry for entry in pool.map(self._entry, unknown) if entry is not None)
+        else:
+            found.extend(entry for entry in map(self._entry, unknown) if entry is not None)
+        self.known.save([file.path for file in tree.files])
+        return found
+
+    def changed(self, path: str) -> None:
+        """The bytes of a file were not those of its hash when they were read again."""
+        self.known.forget(path)
+        self._restless[path] = self._restless.get(path, 0) + 1
+
+    def _entry(self, file: Found) -> manifest.Entry | None:
+        place = self.root / file.path
+        try:
+            if self._restless.get(file.path, 0) >= TRIES:
+                return self._copied(file, place)
+            for _ in range(TRIES):
+                read_at = time.time_ns()
+                with place.open("rb") as stream:
+                    before = Found.of(file.path, os.fstat(stream.fileno()))
+                    digest, size = pack.digest_of(stream)
+                    after = Found.of(file.path, os.fstat(stream.fileno()))
+                if before == after and size == after.size:
+                    self.known.remember(after, digest, read_at)
+                    return self._keep(after, digest, str(place))
+            return self._copied(file, place)
+        except FileNotFoundError:
+            return None  # removed since the walk: it no longer belongs to the folder
+        except OSError as error:
+            raise unreadable(str(place), error) from error
+
+    def _copied(self, file: Found, place: Path) -> manifest.Entry:
+        """A file that is being written all the time: what a copy caught is what is sent."""
+        copy = Path(self._copies.name) / hashlib.sha256(os.fsencode(file.path)).hexdigest()
+        shutil.copyfile(place, copy)
+        with copy.open("rb") as stream:
+            digest, size = pack.digest_of(stream)
+        held = Found(file.path, size, file.mtime_ns, file.ctime_ns, file.inode, file.executable)
+        return self._keep(held, digest, str(copy))
+
+    def _keep(self, file: Found, digest: str, place: str) -> manifest.Entry:
+        self.contents[digest] = Content(file.path, place, file.size)
+        return manifest.Entry(file.path, manifest.FILE, digest, file.size, file.executable)

@@ -1,0 +1,165 @@
+"""Taking a snapshot: the folder becomes a manifest, and what the server lacks of it travels there.
+
+An unchanged folder costs one walk and one request. Files are stored once, whatever their names and however many
+snapshots hold them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Callable, Iterator, Sequence
+
+from runyard.contracts import home as homes
+from runyard.contracts import manifest, pack
+from runyard.sdk.exceptions import AzureMLException, SnapshotException
+from runyard.sdk.notices import notice
+from runyard.sdk.progress import progress
+from runyard.sdk.run.file_transfer import sendable
+from runyard.sdk.snapshot.hashes import Content, Hashes, Known
+from runyard.sdk.snapshot.ignore import ignored_by
+from runyard.sdk.snapshot.tree import Found, Tree, walk
+from runyard.sdk.workspace.service import Service, problem_code
+
+LARGE = 300 * 1000 * 1000
+PACK_BYTES = 64 << 20
+ATTEMPTS = 10
+
+
+class _Changed(Exception):
+    """A file's bytes are no longer those of its hash."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def take_snapshot(service: Service, folder: Path) -> str:
+    """Send a folder (or one file) to the server as it is now, and return the snapshot's id.
+
+    Raises SnapshotException when something in it cannot be read; the message names it and the ways out.
+    """
+    root, tree = _walked(folder)
+    if tree.size > LARGE:
+        notice(_largest(folder, tree))
+    if tree.left_out:
+        notice(f"Left out of the snapshot of {folder}: " + "; ".join(sorted(tree.left_out)) + ".")
+    cache = homes.home() / "cache" / "snapshots"
+    with Hashes(root, Known(cache, folder)) as hashes:
+        for _ in range(ATTEMPTS):
+            made = manifest.make([*tree.entries, *hashes.entries(tree)])
+            try:
+                return _send(service, made.text, hashes)
+            except _Changed as change:
+                hashes.changed(change.path)
+                root, tree = _walked(folder)
+    raise SnapshotException(
+        f"The files in {folder} change faster than they can be read. Leave out what is being written while you "
+        "submit: name it in a file .amlignore at the top of the folder."
+    )
+
+
+def _walked(folder: Path) -> tuple[Path, Tree]:
+    """The tree of a folder, or of a single file as if it were alone in one."""
+    if folder.is_dir():
+        return folder, walk(folder, ignored_by(folder))
+    try:
+        status = folder.stat()
+    except OSError as error:
+        raise SnapshotException(
+            f"There is nothing at {folder.absolute()} to take a snapshot of ({error.strerror}).", inner_exception=error
+        ) from error
+    return folder.parent, Tree(folder.parent, [Found.of(folder.name, status)])
+
+
+def _send(service: Service, text: bytes, hashes: Hashes) -> str:
+    """Offer the snapshot by its id alone, then by its manifest, then with the content that the server asks for."""
+    snapshot_id = hashlib.sha256(text).hexdigest()
+    address = f"/api/snapshots/{snapshot_id}"
+    try:
+        service.put(address, body=b"")
+        return snapshot_id
+    except AzureMLException as refusal:
+        if problem_code(refusal) != "snapshot_not_found":
+            raise
+    missing = service.put(address, body=text)["missing"]
+    if missing:
+        _upload(service, [(digest, hashes.contents[digest]) for digest in missing])
+        left = service.put(address, body=text)["missing"]
+        if left:
+            raise SnapshotException(
+                f"The server still lacks {len(left)} of {len(missing)} files after they were sent. Submit again; if "
+                "that does not help, `runyard doctor` checks the server's store."
+            )
+    return snapshot_id
+
+
+def _upload(service: Service, wanted: Sequence[tuple[str, Content]]) -> None:
+    total = sum(content.size for _, content in wanted)
+    with progress(f"Sending {len(wanted)} files", total) as moved:
+        for batch in _batches(wanted):
+            if len(batch) == 1 and batch[0][1].size > PACK_BYTES:
+                _upload_large(service, *batch[0], moved)
+                continue
+            body = b"".join(piece for digest, content in batch for piece in _packed(digest, content))
+            service.post("/api/objects", body=body, idempotent=True)
+            moved(sum(content.size for _, content in batch))
+
+
+def _batches(wanted: Sequence[tuple[str, Content]]) -> Iterator[list[tuple[str, Content]]]:
+    batch: list[tuple[str, Content]] = []
+    held = 0
+    for digest, content in wanted:
+        if batch and held + content.size > PACK_BYTES:
+            yield batch
+            batch, held = [], 0
+        batch.append((digest, content))
+        held += content.size
+    if batch:
+        yield batch
+
+
+def _packed(digest: str, content: Content) -> list[bytes]:
+    try:
+        held = Path(content.place).read_bytes()
+    except OSError as error:
+        raise _Changed(content.path) from error
+    if hashlib.sha256(held).hexdigest() != digest:
+        raise _Changed(content.path)
+    return [pack.header(digest, len(held)), held]
+
+
+def _upload_large(service: Service, digest: str, content: Content, moved: Callable[[int], None]) -> None:
+    """One file that is too large for memory: its hash is checked while its bytes go out."""
+    head = pack.header(digest, content.size)
+
+    def pieces() -> Iterator[bytes]:
+        yield head
+        seen, left = hashlib.sha256(), content.size
+        try:
+            with open(content.place, "rb") as stream:
+                while left:
+                    chunk = stream.read(min(pack.CHUNK, left))
+                    left -= len(chunk)
+                    seen.update(chunk)
+                    if not chunk or (not left and seen.hexdigest() != digest):
+                        raise _Changed(content.path)
+                    yield chunk
+                    moved(len(chunk))
+        except OSError as error:
+            raise _Changed(content.path) from error
+
+    service.post("/api/objects", body=pieces, length=len(head) + content.size, idempotent=True)
+
+
+def _largest(folder: Path, tree: Tree) -> str:
+    sizes: dict[str, int] = {}
+    for file in tree.files:
+        top, slash, _ = file.path.partition("/")
+        sizes[top + slash] = sizes.get(top + slash, 0) + file.size
+    largest = sorted(sizes.items(), key=lambda item: -item[1])[:3]
+    named = ", ".join(f"{sendable(name)} ({size / 1e6:,.0f} MB)" for name, size in largest)
+    return (
+        f"The snapshot of {folder} holds {tree.size / 1e6:,.0f} MB; the largest parts are {named}. It is sent, once. "
+        "What the run does not need can be named in a file .amlignore at the top of the folder."
+    )

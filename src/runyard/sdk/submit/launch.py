@@ -1,0 +1,161 @@
+"""What is started for a run configuration: the script or command, its arguments, its environment, its variables."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runyard.contracts.compute import LOCAL_ENGINE
+from runyard.contracts.distribution import Distribution
+from runyard.contracts.environment import CONTAINER, CURRENT, Specification, specification_of
+from runyard.contracts.plan import Launch
+from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
+from runyard.sdk.submit.distribution import distribution_of
+
+if TYPE_CHECKING:
+    from runyard.sdk.submit.runconfig import RunConfiguration
+
+ON_DEMAND = ("amlcompute", "containerinstance")
+"""Targets by which SDK v1 has a machine of Azure made for one run."""
+DEFAULT_INTERPRETER = "python"
+ENVIRONMENT_PROPERTY = "runyard.environment"
+OF_THE_SHELL = (
+    *("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"),
+    *("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LANG", "LC_ALL", "TZ"),
+)
+"""Variables that a run on this machine takes from the submitter's shell: the server may have been started from another
+one, long ago. Only ways to programs and the locale: the rest may hold secrets, and what is sent is stored."""
+
+
+def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
+    """The checked `runyard.contracts.plan.Launch` of a run configuration, as it is sent; `engine` is its target's."""
+    command = run_config.command
+    if run_config.script and command:
+        raise UserErrorException(
+            f"The run has both a script ({run_config.script!r}) and a command ({str(command)!r}). Give one of them: a "
+            "script with its arguments, or a command that says it all."
+        )
+    if not run_config.script and not command:
+        raise UserErrorException("The run has neither a script nor a command. Give ScriptRunConfig one of them.")
+    if command and run_config.arguments:
+        raise UserErrorException("A command takes no arguments beside it: write them into the command itself.")
+    if not run_config.target:
+        raise ExperimentExecutionException("The run has no compute target. Set compute_target='local'.")
+    distribution = distribution_of(run_config)
+    _refuse_what_is_to_come(run_config)
+    specification = _specification(run_config)
+    launch = Launch(
+        script=run_config.script or None,
+        command=str(command) if command else None,
+        arguments=[str(argument) for argument in run_config.arguments or ()],
+        interpreter=_interpreter(specification, engine),
+        environment_variables=_variables(run_config),
+        shell=_shell(engine),
+        environment=specification.as_dict(),
+        container=_container(run_config) if specification.kind == CONTAINER else {},
+        max_run_duration_seconds=run_config.max_run_duration_seconds or None,
+        output_collection=bool(run_config.history.output_collection),
+        directories_to_watch=[str(folder) for folder in run_config.history.directories_to_watch or ()],
+        distribution=distribution.as_dict() if distribution != Distribution() else {},
+        restarts=_restarts(run_config),
+    )
+    return asdict(launch)
+
+
+def refuse_on_demand(run_config: RunConfiguration) -> None:
+    """Runyard makes no machine for one run: what SDK v1 would have made is said to be missing."""
+    if str(run_config.target).lower() in ON_DEMAND:
+        size = run_config.amlcompute.vm_size
+        raise UserErrorException(
+            f"The target {run_config.target!r} asks for a machine that is made for this run alone, and Runyard makes "
+            "none. Use compute_target='local', or make a cluster once and name it: ComputeTarget.create(ws, "
+            f"'cpu-cluster', AmlCompute.provisioning_configuration(vm_size={size or ''!r}, max_nodes=4))."
+        )
+
+
+def environment_property(run_config: RunConfiguration, engine: str) -> str:
+    """Which environment the run asks for, in words."""
+    environment = run_config.environment
+    specification = _specification(run_config)
+    if specification.kind != CURRENT:
+        return f"{specification.kind}: {environment.name}"
+    interpreter = _interpreter(specification, engine)
+    kind = "user-managed" if environment.python.user_managed_dependencies else "current interpreter"
+    return f"{kind}: {interpreter}"
+
+
+def _specification(run_config: RunConfiguration) -> Specification:
+    """What the environment asks for. One that nobody has touched asks for the Python that this code runs in."""
+    environment = run_config.environment
+    if environment.is_untouched_default():
+        return Specification(name=environment.name or "", user_managed=True)
+    specification = specification_of(environment.to_dict())
+    if specification.interpreter == DEFAULT_INTERPRETER:  # not a choice: it is what SDK v1 fills in
+        specification = replace(specification, interpreter="")
+    return specification
+
+
+def _interpreter(specification: Specification, engine: str) -> str:
+    """The Python that runs the script where none is built: the one that this code runs in, unless another is named.
+
+    A node of a cluster may not have it. Where nobody has named it, such a node takes its own `python3` instead.
+    """
+    given = specification.interpreter
+    if specification.kind != CURRENT:
+        return given or DEFAULT_INTERPRETER
+    if not given:
+        return sys.executable
+    if engine == LOCAL_ENGINE and shutil.which(given) is None:
+        raise UserErrorException(
+            f"There is no Python at {given!r} (environment.python.interpreter_path), or it cannot be run. Give the "
+            "path of an interpreter, such as /home/me/venv/bin/python."
+        )
+    return str(Path(given).expanduser()) if given.startswith("~") else given
+
+
+def _container(run_config: RunConfiguration) -> dict[str, Any]:
+    docker = run_config.docker
+    gpu = run_config.environment.docker.gpu_support
+    return {"arguments": [str(each) for each in docker.arguments or ()], "shm_size": docker.shm_size, "gpu": bool(gpu)}
+
+
+def _shell(engine: str) -> dict[str, str]:
+    if engine != LOCAL_ENGINE:
+        return {}
+    return {name: os.environ[name] for name in OF_THE_SHELL if name in os.environ}
+
+
+def _restarts(run_config: RunConfiguration) -> int:
+    restarts = run_config.runyard.restarts
+    if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
+        raise UserErrorException(f"run_config.runyard.restarts must be a whole number from 0 on, not {restarts!r}.")
+    return restarts
+
+
+def _variables(run_config: RunConfiguration) -> dict[str, str]:
+    from runyard.sdk.environment.environment import EXAMPLE_VARIABLES
+
+    of_environment = run_config.environment.environment_variables or {}
+    said = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
+    variables: dict[str, str] = {}
+    for name, value in said.items():
+        if not name or "=" in name or "\0" in f"{name}{value}":
+            raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")
+        variables[str(name)] = str(value)
+    return variables
+
+
+def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
+    """What SDK v1 can ask for and this version cannot do is refused, never left aside in silence."""
+    wanted = {
+        "data references": bool(run_config.data_references),
+        "datasets as inputs": bool(run_config.data),
+        "datasets as outputs": bool(run_config.output_data),
+    }
+    for what, asked in wanted.items():
+        if asked:
+            raise UserErrorException(f"This version of Runyard does not do {what} yet. Take it out of the settings.")

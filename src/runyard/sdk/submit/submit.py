@@ -1,0 +1,174 @@
+"""Submitting: from a configuration to a run in the server's queue. Everything that can be wrong is checked first."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Mapping, cast
+
+from runyard.contracts import names
+from runyard.sdk.compute.engines import engine_of
+from runyard.sdk.exceptions import AzureMLException, ExperimentExecutionException, UserErrorException
+from runyard.sdk.run.files import SNAPSHOT_PROPERTY
+from runyard.sdk.run.labels import checked_labels
+from runyard.sdk.snapshot.snapshot import take_snapshot
+from runyard.sdk.submit.git import git_properties
+from runyard.sdk.submit.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
+from runyard.sdk.submit.run_request import make_run
+
+if TYPE_CHECKING:
+    from runyard.sdk.experiment import Experiment
+    from runyard.sdk.run.run import Run
+    from runyard.sdk.submit.runconfig import RunConfiguration
+    from runyard.sdk.submit.script_run import ScriptRun
+    from runyard.sdk.submit.script_run_config import ScriptRunConfig
+    from runyard.sdk.workspace.workspace import Workspace
+
+Submitter = Callable[..., Any]
+
+_submitters: dict[type, Submitter] = {}
+
+
+def register(config_class: type, submitter: Submitter) -> None:
+    """Configurations of this class are submitted with `submitter(experiment, config, tags, **kwargs)` from now on."""
+    _submitters[config_class] = submitter
+
+
+def submit_config(experiment: Experiment, config: object, tags: Mapping[str, object] | None, **kwargs: Any) -> Run:
+    """Submit a configuration of any registered class."""
+    from runyard.sdk.submit.script_run_config import ScriptRunConfig
+
+    if isinstance(config, ScriptRunConfig):
+        return submit_script(experiment, config, tags, **kwargs)
+    for kind in type(config).__mro__:
+        if kind in _submitters:
+            return cast("Run", _submitters[kind](experiment, config, tags, **kwargs))
+    raise AzureMLException(
+        f"An object of the class {type(config).__name__} cannot be submitted. Submit a ScriptRunConfig: "
+        "experiment.submit(ScriptRunConfig(source_directory='.', script='train.py'))."
+    )
+
+
+def submit(
+    script_run_config: ScriptRunConfig,
+    workspace: Workspace,
+    experiment_name: str,
+    run_id: str | None = None,
+    credential_passthrough: bool = False,
+) -> ScriptRun:
+    """Submit to an experiment by its name."""
+    from runyard.sdk.experiment import Experiment
+
+    return submit_script(Experiment(workspace, experiment_name), script_run_config, None, run_id=run_id)
+
+
+def submit_script(
+    experiment: Experiment,
+    config: ScriptRunConfig,
+    tags: Mapping[str, object] | None = None,
+    *,
+    run_id: str | None = None,
+    parent_id: str | None = None,
+    display_name: str | None = None,
+    credential_passthrough: bool = False,
+    _run_type: str | None = None,
+) -> ScriptRun:
+    """Check, take the snapshot, gather the git facts, and put the run in the queue."""
+    from runyard.sdk.submit.script_run import ScriptRun
+    from runyard.sdk.submit.script_run_config import get_run_config_from_script_run
+
+    run_config = get_run_config_from_script_run(config)
+    folder = _folder(config.source_directory)
+    if run_config.script:
+        run_config.script = _script(folder, run_config)
+    refuse_on_demand(run_config)
+    engine = engine_of(experiment.workspace, run_config.target)
+    launch = launch_of(run_config, engine)
+    checked_tags = checked_labels("tags", tags or {}, none_allowed=True)
+    chosen = run_id is not None
+    if run_id is not None:
+        _check_run_id(run_id)
+    service = experiment.workspace.service
+    properties: dict[str, str] = {ENVIRONMENT_PROPERTY: environment_property(run_config, engine)}
+    properties.update(git_properties(folder))
+    snapshot_id = None
+    if run_config.history.snapshot_project:
+        snapshot_id = take_snapshot(service, folder)
+        properties[SNAPSHOT_PROPERTY] = snapshot_id
+    document = make_run(
+        service,
+        {
+            "workspace": experiment.workspace.name,
+            "experiment": experiment.name,
+            "run_id": run_id or names.submitted_run(experiment.name),
+            "kind": "script",
+            "type": _run_type or ScriptRun.RUN_TYPE,
+            "parent_id": parent_id,
+            "display_name": display_name,
+            "tags": checked_tags,
+            "properties": properties,
+            "target": run_config.target,
+            "snapshot_id": snapshot_id,
+            "definition": run_config.to_dict(),
+            "launch": launch,
+        },
+        chosen,
+    )
+    return ScriptRun(experiment, document["id"], directory=str(folder), _document=document)
+
+
+def _folder(source_directory: str | os.PathLike[str] | None) -> Path:
+    folder = Path(source_directory) if source_directory is not None else Path()
+    if not folder.is_dir():
+        raise UserErrorException(
+            f"The source_directory {str(source_directory)!r} is no folder (looked for at {folder.absolute()})."
+        )
+    return folder.absolute()
+
+
+def _script(folder: Path, run_config: RunConfiguration) -> str:
+    """The script's path in the folder, with '/'; it must be there, and must be part of the snapshot."""
+    from runyard.sdk.snapshot.ignore import ignored_by
+
+    given = Path(str(run_config.script))
+    place = folder / given
+    if not place.is_file():
+        raise ExperimentExecutionException(
+            f"There is no script {str(given)!r} in {folder} (looked for at {place}). {_contents(folder)}"
+        )
+    try:
+        below = os.path.relpath(place, folder) if given.is_absolute() else os.path.normpath(given)
+        name = names.check_file(below)
+    except names.BadName:
+        raise ExperimentExecutionException(
+            f"The script {str(given)!r} lies outside the source_directory {folder}. Move it there, or name a folder "
+            "that holds both."
+        ) from None
+    ignored = ignored_by(folder)
+    above = name.split("/")
+    left_out = next((part for part in _prefixes(above) if ignored(part)), None)
+    if run_config.history.snapshot_project and left_out is not None:
+        raise ExperimentExecutionException(
+            f"The script {name!r} would not be in the snapshot: .amlignore (or .gitignore) in {folder} leaves out "
+            f"{left_out!r}. Take the line away, or put `!{name}` after it."
+        )
+    return name
+
+
+def _prefixes(parts: list[str]) -> list[str]:
+    return ["/".join(parts[:length]) + "/" for length in range(1, len(parts))] + ["/".join(parts)]
+
+
+def _contents(folder: Path) -> str:
+    held = sorted(entry.name + ("/" if entry.is_dir() else "") for entry in os.scandir(folder))
+    if not held:
+        return "The folder is empty."
+    shown = ", ".join(held[:15]) + (f" and {len(held) - 15} more" if len(held) > 15 else "")
+    return f"The folder holds: {shown}."
+
+
+def _check_run_id(run_id: str) -> None:
+    try:
+        names.check("run", run_id)
+    except names.BadName as error:
+        raise UserErrorException(str(error), inner_exception=error) from None

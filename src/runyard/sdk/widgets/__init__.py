@@ -1,0 +1,1 @@
+"""`RunDetails`: a live view of a run for notebooks and terminals."""

@@ -1,0 +1,160 @@
+"""A look at a run as HTML for notebooks and as text for terminals: no script, nothing from elsewhere, every text
+escaped. Colours are such that they can be read on a light and on a dark page."""
+
+from __future__ import annotations
+
+from typing import Iterator, Sequence
+
+from runyard.contracts import states
+from runyard.sdk.notebook import escape
+from runyard.sdk.printable import last_lines, printable
+from runyard.sdk.run.error import FEW_FRAMES, error_lines
+from runyard.sdk.widgets.overview import Look, Point, last_value, points
+
+LINES = 15
+WIDTH = 200
+NAME = 60
+
+_WIDE, _HIGH, _MARGIN = 240, 64, 3
+_COLOURS = {states.COMPLETED: "#2a9d63", states.FAILED: "#d6453b", states.CANCELED: "#8a8f98"}
+_DIM = "opacity:.65;font-size:90%"
+_PRE = "white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0;font-size:90%;line-height:1.35"
+
+
+def html(seen: Look, note: str = "") -> str:
+    run = seen.run
+    parts = [_head(seen)]
+    if note:
+        parts.append(f'<div style="{_DIM}">{_text(note)}</div>')
+    if run["error"]:
+        lines = "\n".join(_shortened(error_lines(run["error"], FEW_FRAMES)))
+        parts.append(f'<pre style="{_PRE};border-left:3px solid #d6453b;padding-left:8px">{_text(lines)}</pre>')
+    parts += [f'<div style="{_DIM}">Warning: {_text(line)}</div>' for line in _warnings(seen)]
+    if seen.metrics:
+        drawn = "".join(_metric_html(seen, number) for number in range(len(seen.metrics)))
+        parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:12px;margin:8px 0">{drawn}</div>')
+    if seen.more_metrics:
+        parts.append(f'<div style="{_DIM}">There are more metrics; the page of the run has all of them.</div>')
+    lines = "\n".join(last_lines(seen.tail, LINES, WIDTH))
+    if seen.log is not None and lines:
+        parts.append(f'<div style="{_DIM}">the end of {_text(seen.log)}</div><pre style="{_PRE}">{_text(lines)}</pre>')
+    return f'<div style="font-family:system-ui,sans-serif;line-height:1.5">{"".join(parts)}</div>'
+
+
+def text(seen: Look, note: str = "") -> str:
+    return "\n".join(_lines(seen, note))
+
+
+def _lines(seen: Look, note: str) -> Iterator[str]:
+    run = seen.run
+    yield f"Run {_plain(run['id'])} of {_plain(run['experiment'])}: {run['status']}"
+    if _reason(seen):
+        yield f"  {_plain(_reason(seen))}"
+    if note:
+        yield f"  {_plain(note)}"
+    if run["error"]:
+        yield from (f"  {printable(line)}" for line in _shortened(error_lines(run["error"], FEW_FRAMES)))
+    yield from (f"  Warning: {_plain(line)}" for line in _warnings(seen))
+    width = max((min(len(_plain(metric["name"])), NAME) for metric in seen.metrics), default=0)
+    for metric in seen.metrics:
+        yield f"  {_plain(metric['name'])[:NAME]:{width}}  {_plain(last_value(metric))}{_count(metric['count'])}"
+    if seen.more_metrics:
+        yield "  and more metrics"
+    lines = last_lines(seen.tail, LINES, WIDTH)
+    if seen.log is not None and lines:
+        yield f"  {_plain(seen.log)}:"
+        yield from (f"    {line}" for line in lines)
+    yield f"  {_plain(run['web_url'])}"
+
+
+def _head(seen: Look) -> str:
+    run = seen.run
+    colour = _COLOURS.get(run["status"], "#3b82c4")
+    times = [f"{word} {at[:19].replace('T', ' ')} UTC" for word, at in _times(seen)]
+    reason = f" &ndash; {_text(_reason(seen))}" if _reason(seen) else ""
+    title = run["display_name"] or run["id"]
+    link = f'<a href="{_link(run["web_url"])}" target="_blank" rel="noopener">{_text(title[:WIDTH])}</a>'
+    facts = ", ".join((f"run {run['number']} of {run['experiment']}", *times))
+    return (
+        f'<div><strong style="color:{colour}">{_text(run["status"])}</strong>{reason}</div>'
+        f'<div>{link}</div><div style="{_DIM}">{_text(facts)}</div>'
+    )
+
+
+def _reason(seen: Look) -> str:
+    """Why the run is in its state, unless its error says it."""
+    reason = (seen.run["reason"] or "")[: 3 * WIDTH]
+    return "" if seen.run["error"] and reason in str(seen.run["error"].get("message")) else reason
+
+
+def _times(seen: Look) -> Iterator[tuple[str, str]]:
+    for word, at in (("started", seen.run["started_at"]), ("ended", seen.run["ended_at"])):
+        if at:
+            yield word, at
+
+
+def _metric_html(seen: Look, number: int) -> str:
+    metric = seen.metrics[number]
+    drawn = points(metric)
+    name, value = _plain(metric["name"])[:NAME], last_value(metric)
+    picture = _curve(drawn, f"{name}: {value}") if len(drawn) > 1 else ""
+    count = f'<span style="{_DIM}">{_count(metric["count"])}</span>'
+    told = f"<div>{_text(name)} <strong>{_text(value)}</strong>{count}</div>"
+    return f'<div style="max-width:{_WIDE}px;overflow-wrap:anywhere">{told}{picture}</div>'
+
+
+def _curve(drawn: Sequence[Point], label: str) -> str:
+    """An SVG of a series: the last values as a line, and around it from the smallest to the largest."""
+    low, high = min(point.low for point in drawn), max(point.high for point in drawn)
+    left, right = drawn[0].x, drawn[-1].x
+
+    def across(x: float) -> str:
+        return f"{_MARGIN + _share(x, left, right) * (_WIDE - 2 * _MARGIN):.1f}"
+
+    def down(y: float) -> str:
+        return f"{_HIGH - _MARGIN - _share(y, low, high) * (_HIGH - 2 * _MARGIN):.1f}"
+
+    line = " ".join(f"{across(point.x)},{down(point.last)}" for point in drawn)
+    band = ""
+    if any(point.low != point.high for point in drawn):
+        edge = [f"{across(point.x)},{down(point.high)}" for point in drawn]
+        edge += [f"{across(point.x)},{down(point.low)}" for point in reversed(drawn)]
+        band = f'<polygon points="{" ".join(edge)}" fill="#3b82c4" fill-opacity="0.25" stroke="none"/>'
+    return (
+        f'<svg role="img" aria-label="{escape(printable(label))}" width="{_WIDE}" height="{_HIGH}" '
+        f'viewBox="0 0 {_WIDE} {_HIGH}">{band}'
+        f'<polyline points="{line}" fill="none" stroke="#3b82c4" stroke-width="1.5"/></svg>'
+        f'<div style="{_DIM}">{low:.6g} to {high:.6g}</div>'
+    )
+
+
+def _share(value: float, low: float, high: float) -> float:
+    """How far a value is on the way from the smallest to the largest. In halves: their difference may be no number."""
+    span = high / 2 - low / 2
+    return (value / 2 - low / 2) / span if span > 0 else 0.5
+
+
+def _count(count: int) -> str:
+    return f" ({count:,} points)" if count > 1 else ""
+
+
+def _warnings(seen: Look) -> list[str]:
+    return list(_shortened(str(each.get("message", "")) for each in seen.run["warnings"] or []))
+
+
+def _shortened(lines: Iterator[str]) -> Iterator[str]:
+    for line, _ in zip(lines, range(LINES)):
+        yield line if len(line) <= 3 * WIDTH else line[: 3 * WIDTH] + "…"
+
+
+def _text(value: object) -> str:
+    return escape(printable(str(value)))
+
+
+def _plain(value: object) -> str:
+    """For a terminal: on one line."""
+    return " ".join(printable(str(value)).split())
+
+
+def _link(address: str) -> str:
+    return escape(address) if address.startswith(("http://", "https://")) else ""

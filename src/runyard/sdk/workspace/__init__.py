@@ -1,0 +1,1 @@
+"""`Workspace`: finding it, logging in, and the connection to its server."""

@@ -1,0 +1,85 @@
+"""The event stream of a run: its state and its logs as they are, then every change, until it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import orjson
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from runyard.contracts.states import TERMINAL
+from runyard.server.context import Here, Yard
+from runyard.server.middleware.reach import ReadRun
+from runyard.server.responses import documents
+from runyard.store.content import files
+from runyard.store.errors import NotFound
+from runyard.store.runs import runs
+from runyard.store.runs.runs import StateChange
+
+router = APIRouter(prefix="/api/runs", tags=["runs"])
+
+QUIET = 10.0
+"""Seconds until a comment tells the reader that the stream is alive."""
+
+
+@router.get(
+    "/{run_id}/events",
+    summary="Follow a run as server-sent events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def events(run_id: ReadRun, yard: Here) -> StreamingResponse:
+    await run_in_threadpool(_now, yard, run_id)  # a run that is not there is refused before the stream begins
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_stream(yard, run_id), headers=headers, media_type="text/event-stream")
+
+
+async def _stream(yard: Yard, run_id: str) -> AsyncIterator[bytes]:
+    """A state that ends the run is the last event: a reader that stops there has missed nothing."""
+    with yard.live.subscribe(run_id) as subscription:
+        try:
+            told, sizes = await run_in_threadpool(_now, yard, run_id)
+        except NotFound:
+            return
+        yield _files(sizes) + _event("state", documents.state(told))
+        while told.status not in TERMINAL:
+            news = await subscription.news(QUIET)
+            if news is None:
+                yield b": \n\n"
+                continue
+            said = _files(news.files)
+            for change in news.states:
+                if _follows(change, told):
+                    told = change
+                    said += _event("state", documents.state(change))
+            if said:
+                yield said
+            if news.over:
+                return
+
+
+def _now(yard: Yard, run_id: str) -> tuple[StateChange, dict[str, int]]:
+    with yard.store.database.read() as connection:
+        runs.get(connection, run_id)
+        told = runs.states(connection, run_id)[-1]
+        entries = documents.logs(files.find(connection, run_id))
+    return told, {entry.name: entry.size for entry in entries}
+
+
+def _follows(change: StateChange, told: StateChange) -> bool:
+    """Whether a change is new: what was read at the beginning, or came before it, may still be on its way. An end
+    always is."""
+    return change.status in TERMINAL or (
+        change.at >= told.at and (change.status, change.reason) != (told.status, told.reason)
+    )
+
+
+def _files(sizes: Mapping[str, int]) -> bytes:
+    return b"".join(_event("file", {"name": name, "size": size}) for name, size in sizes.items())
+
+
+def _event(name: str, value: Mapping[str, Any]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode("ascii"), orjson.dumps(value))

@@ -1,0 +1,64 @@
+"""Routes about the server itself: is it alive, is it ready, which version, and its meters."""
+
+from __future__ import annotations
+
+import os
+
+from fastapi import APIRouter
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from runyard import __version__
+from runyard.contracts import OLDEST_PROTOCOL, PROTOCOL
+from runyard.server.context import Here
+from runyard.server.middleware.auth import User
+from runyard.server.middleware.problems import Problem
+from runyard.server.readiness import OK
+from runyard.server.responses.documents import answer, timestamp
+from runyard.server.studio import render
+from runyard.store.runs import runs
+
+router = APIRouter(tags=["server"])
+
+
+@router.get("/", summary="What a browser sees that comes here; open to all", response_class=HTMLResponse)
+async def front() -> Response:
+    return HTMLResponse(render.front(), headers={"Content-Security-Policy": render.POLICY})
+
+
+@router.get("/health", summary="Whether the server is alive; open to all")
+async def health() -> Response:
+    return answer({"status": "ok"})
+
+
+@router.get("/ready", summary="Whether the server can work: database and objects; open to all")
+def ready(yard: Here) -> Response:
+    found = yard.readiness.look()
+    if set(found.values()) == {OK}:
+        return answer({"status": "ready", **found})
+    words = ", ".join(f"{part}: {said}" for part, said in found.items() if said != OK)
+    raise Problem("not_ready", f"The server cannot work: {words}.", "Its log says more.", found)
+
+
+@router.get("/metrics", summary="Prometheus metrics", response_class=PlainTextResponse, dependencies=[User])
+def metrics(yard: Here) -> Response:
+    from runyard.server.middleware import exposition  # loads prometheus_client, which a start does not need
+
+    with yard.store.database.read() as connection:
+        counts = runs.counts_by_status(connection)
+    text = exposition.expose(yard.meters, counts, len(yard.live))
+    return Response(text, media_type=exposition.CONTENT_TYPE)
+
+
+@router.get("/api/server", summary="Which server this is", dependencies=[User])
+def server(yard: Here) -> Response:
+    return answer(
+        {
+            "version": __version__,
+            "protocol": PROTOCOL,
+            "oldest_protocol": OLDEST_PROTOCOL,
+            "database": yard.store.database.kind,
+            "home": str(yard.settings.home),
+            "pid": os.getpid(),
+            "started_at": timestamp(yard.started_at),
+        }
+    )

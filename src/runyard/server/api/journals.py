@@ -1,0 +1,45 @@
+"""The route by which journals come in."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from runyard.server.context import Here, Yard
+from runyard.server.middleware.reach import WrittenRun
+from runyard.server.requests import uploads
+from runyard.server.responses.documents import answer
+from runyard.store.metrics import journals
+
+router = APIRouter(prefix="/api/runs/{run_id}/journals", tags=["metrics"])
+
+LINES = {"requestBody": {"required": True, "content": {"application/jsonl": {}}}}
+
+
+@router.post("/{writer}", summary="Take in lines of a journal", openapi_extra=LINES)
+async def accept(
+    run_id: WrittenRun,
+    writer: Annotated[str, Path(pattern=r"^[A-Za-z0-9_.\-]+$", max_length=255)],
+    request: Request,
+    yard: Here,
+    offset: Annotated[int, Query(ge=0, description="where in the journal the lines begin")],
+) -> Response:
+    """A long body is taken in piece by piece, each in a transaction of its own: what is confirmed is kept even if the
+    rest never arrives."""
+    confirmed: int | None = None
+    async for piece in uploads.lines(request):
+        confirmed = await run_in_threadpool(_accept, yard, run_id, writer, offset, piece)
+        offset += len(piece)
+    if confirmed is None:
+        confirmed = await run_in_threadpool(_accept, yard, run_id, writer, offset, b"")
+    return answer({"offset": confirmed})
+
+
+def _accept(yard: Yard, run_id: str, writer: str, offset: int, lines: bytes) -> int:
+    confirmed = journals.take(yard.store.database, run_id, writer, offset, lines)
+    yard.meters.stored(len(lines))
+    yard.meters.recorded(lines.count(b"\n"))
+    return confirmed

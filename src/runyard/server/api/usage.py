@@ -1,0 +1,45 @@
+"""Routes of the space that runs and experiments take."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from runyard.server.context import Here
+from runyard.server.middleware.auth import User
+from runyard.server.responses.documents import Json, answer
+from runyard.store.content import usage
+from runyard.store.content.usage import Usage
+
+router = APIRouter(prefix="/api/usage", tags=["usage"], dependencies=[User])
+
+
+class Wanted(BaseModel):
+    """Runs with all that is below them, or an experiment."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    runs: list[str] = []
+    experiment_id: str | None = None
+
+
+@router.get("", summary="What each experiment takes, the largest first")
+def by_experiment(yard: Here) -> Response:
+    with yard.store.database.read() as connection:
+        found = usage.by_experiment(connection)
+    told = [{"id": each.id, "workspace": each.workspace, "name": each.name, **_told(each.usage)} for each in found]
+    return answer({"experiments": told})
+
+
+@router.post("", summary="What some runs, or an experiment, take together")
+def of(body: Wanted, yard: Here) -> Response:
+    with yard.store.database.read() as connection:
+        found = usage.of_runs(connection, body.runs)
+        if body.experiment_id is not None:
+            found += usage.of_experiment(connection, body.experiment_id)
+    return answer(_told(found))
+
+
+def _told(found: Usage) -> Json:
+    return {"runs": found.runs, "bytes": found.bytes}

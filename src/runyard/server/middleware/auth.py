@@ -1,0 +1,133 @@
+"""Who asks: the user, a run, or somebody with the link to one run's page. What a run may reach is in `reach`.
+
+A run token is signed, not stored, so it needs no look-up and dies with the secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from runyard.server.connections import trust
+from runyard.server.context import Yard, yard_of
+from runyard.server.middleware.problems import Problem, document
+from runyard.server.settings import Settings
+from runyard.store.runs import runs
+
+CLOSED = ("/api/", "/metrics")
+"""Addresses that are answered only with a token. The page of a run has a key instead; the rest is open."""
+
+_CALLER = "runyard.caller"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who sent a request: the user, or a process of the run `run_id`."""
+
+    run_id: str | None = None
+
+
+def run_token(secret: str, run_id: str) -> str:
+    """What the processes of a run show to the server."""
+    return f"run.{run_id}.{_sign(secret, f'run:{run_id}')}"
+
+
+def view_key(secret: str, run_id: str) -> str:
+    """What a link to the page of a run carries."""
+    return _sign(secret, f"view:{run_id}")
+
+
+def same(told: str, expected: str) -> bool:
+    """Compare in a time that says nothing of where the two differ."""
+    return hmac.compare_digest(told.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
+
+
+class Authentication:
+    """ASGI middleware: without a token that the server knows, nothing of the API is reached, nor is a body read."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(CLOSED):
+            scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
+            told = scheme.lower() == "bearer"
+            who = self._identify(token) if told else None
+            if who is None:
+                title = "The server does not know this token." if told else "The request carries no token."
+                await document("not_authenticated", title, _WHERE)(scope, receive, send)
+                return
+            scope[_CALLER] = who
+            trust(scope)
+        await self._app(scope, receive, send)
+
+    def _identify(self, token: str) -> Caller | None:
+        if same(token, self._settings.token):
+            return Caller()
+        run_id = token.removeprefix("run.").rpartition(".")[0]
+        if run_id and same(token, run_token(self._settings.secret, run_id)):
+            return Caller(run_id)
+        return None
+
+
+async def caller(request: Request) -> Caller:
+    """Whoever has a token of any kind. A run that is heard of is alive."""
+    who: Caller = request.scope[_CALLER]
+    if who.run_id is not None:
+        yard_of(request).scheduler.contact(who.run_id)
+    return who
+
+
+async def user(request: Request) -> None:
+    """The user, and no run."""
+    run_id = (await caller(request)).run_id
+    if run_id is not None:
+        raise not_allowed(run_id, "This request needs the user's token.")
+
+
+async def uploader(request: Request) -> None:
+    """Whoever may add content: the user, or a run that is still in the history."""
+    run_id = (await caller(request)).run_id
+    if run_id is not None:
+        await run_in_threadpool(_exists, yard_of(request), run_id)
+
+
+# One dependency per route, each of one function: FastAPI takes its time for every level, at the start and per request.
+AnyCaller = Annotated[Caller, Depends(caller)]
+User = Depends(user)
+Uploader = Depends(uploader)
+
+
+def not_allowed(run_id: str, title: str) -> Problem:
+    help = (
+        f"The token of run {run_id!r} reads its workspace, registers environments and submits runs there, and writes "
+        "to that run, its ancestors, its descendants and the runs that it has submitted. It deletes nothing and "
+        "changes no settings. It is narrowed to the run and its descendants once the run has ended, and for "
+        "all runs of a workspace by `runyard config set runs.scope run`. For all else use the user's token."
+    )
+    return Problem("not_allowed", title, help)
+
+
+def _exists(yard: Yard, run_id: str) -> None:
+    with yard.store.database.read() as connection:
+        runs.get(connection, run_id)
+
+
+def _sign(secret: str, text: str) -> str:
+    signature = hmac.new(secret.encode("utf-8"), text.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(signature).rstrip(b"=").decode("ascii")
+
+
+_WHERE = (
+    "Set RUNYARD_TOKEN (over HTTP: send `Authorization: Bearer <token>`). The user's token is in the file `token` of "
+    "the server's home folder, or what its operator chose."
+)

@@ -1,0 +1,246 @@
+"""What a client asks for when it makes a run: the form of the request, and the rules that it must follow."""
+
+from __future__ import annotations
+
+import functools
+import getpass
+import os
+import uuid
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from sqlalchemy import Connection
+
+from runyard.contracts import names, states
+from runyard.contracts.compute import RESTARTS, Target
+from runyard.contracts.distribution import BadDistribution, Distribution
+from runyard.contracts.secrets import veil
+from runyard.server.middleware.problems import Problem
+from runyard.server.requests import run_environment
+from runyard.server.requests.definitions import keeper
+from runyard.server.responses.documents import Json
+from runyard.store.assets import compute
+from runyard.store.content.secrets import Secrets
+from runyard.store.runs import experiments, family, runs
+from runyard.store.runs.labels import SUBMITTED_FROM
+from runyard.store.runs.runs import SCRIPT, NewRun, Run
+
+Label = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,255}$")]
+"""A short text of programs, such as the type of a run."""
+
+
+class DistributionRequest(BaseModel):
+    """`runyard.contracts.distribution.Distribution`, as a client sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: str = "plain"
+    nodes: int = 1
+    processes: int = 0
+    backend: str = ""
+    workers: int = 0
+    parameter_servers: int = 0
+
+
+class LaunchRequest(BaseModel):
+    """`runyard.contracts.plan.Launch`, as a client sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    script: str | None = None
+    command: str | None = None
+    arguments: list[str] = []
+    interpreter: str = "python"
+    environment_variables: dict[str, str] = {}
+    max_run_duration_seconds: int | None = Field(None, gt=0, lt=2**31)
+    output_collection: bool = True
+    directories_to_watch: list[str] = ["logs"]
+    shell: dict[str, str] = {}
+    environment: dict[str, JsonValue] = {}
+    container: dict[str, JsonValue] = {}
+    notes: list[str] = []  # the server writes them, whatever is sent
+    distribution: DistributionRequest = DistributionRequest()
+    restarts: int = Field(RESTARTS, ge=0, le=100)
+
+
+class RunRequest(BaseModel):
+    """`script` runs are queued; `interactive` and `child` runs are led by the process that makes them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: str | None = None
+    experiment: str | None = None
+    run_id: str | None = None
+    kind: Literal["script", "interactive", "child"] = "script"
+    type: Label = "azureml.scriptrun"
+    parent_id: str | None = None
+    name: str | None = None
+    display_name: str | None = None
+    description: str | None = None
+    tags: dict[str, str | None] = {}
+    properties: dict[str, str | None] = {}
+    target: Label = "local"
+    snapshot_id: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    definition: dict[str, JsonValue] = {}
+    launch: LaunchRequest | None = None
+    start: bool = True
+
+
+def check(request: RunRequest) -> None:
+    """Refuse what can be seen to be wrong without asking the database."""
+    for run_id in (request.run_id, request.parent_id):
+        if run_id is not None:
+            names.check("run", run_id)
+    if request.parent_id is None and not (request.workspace and request.experiment):
+        raise invalid("The request names no workspace and experiment.", "Send both, or a `parent_id`.")
+    if request.kind == "child" and request.parent_id is None:
+        raise invalid("A child run needs a parent.", "Send `parent_id`, or the kind 'interactive'.")
+    if request.kind == "interactive" and request.parent_id is not None:
+        raise invalid("An interactive run has no parent.", "Use the kind 'child' to make a run below another one.")
+    if request.kind == SCRIPT:
+        _check_launch(request.launch)
+
+
+def _check_launch(launch: LaunchRequest | None) -> None:
+    if launch is None:
+        raise invalid("A script run needs `launch`.", "It says which script or command to start.")
+    if bool(launch.script) == bool(launch.command):
+        said = "both a script and a command" if launch.script else "neither a script nor a command"
+        raise invalid(f"The run has {said}.", "Set exactly one of them.")
+    if launch.script is not None:
+        names.check_file(launch.script)
+    run_environment.check(launch.environment)
+    try:
+        _distribution(launch).check()
+    except BadDistribution as error:
+        raise invalid(str(error), "`launch.distribution` says how the run becomes many processes.") from error
+
+
+def target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]:
+    """The workspace and the compute target of a script run; refused when there is no such target."""
+    workspace = str(request.workspace)
+    if request.parent_id is not None:
+        workspace = runs.get(connection, request.parent_id).workspace
+    target = compute.look_up(connection, workspace, request.target)
+    if target is None:
+        known = [each.name for each in compute.find(connection, workspace)]
+        raise Problem(
+            "unknown_target",
+            f"There is no compute target {request.target!r} in the workspace {workspace!r}.",
+            f"It has: {', '.join(known)}. Make another with `runyard compute create {request.target} --max-nodes 4`.",
+            {"targets": known},
+        )
+    return workspace, target
+
+
+def check_nodes(request: RunRequest, most: int | None) -> None:
+    """Refuse a run that asks for more nodes than its target can ever have; `most` is None when that is not known."""
+    nodes = nodes_of(request)
+    if most is not None and nodes > most:
+        raise Problem(
+            "too_many_nodes",
+            f"The run asks for {nodes} nodes, but {request.target!r} can have {most} at most.",
+            "Ask for fewer (node_count), or use a larger target: `runyard compute ls` shows how many each can have, "
+            f"and `runyard compute update {request.target} --max-nodes {nodes}` raises the limit of one that was made.",
+            {"nodes": nodes, "most_nodes": most, "target": request.target},
+        )
+
+
+def nodes_of(request: RunRequest) -> int:
+    return _distribution(request.launch).nodes
+
+
+def _distribution(launch: LaunchRequest | None) -> Distribution:
+    return Distribution() if launch is None else Distribution(**launch.distribution.model_dump())
+
+
+def veiled(request: RunRequest, secrets: Secrets) -> RunRequest:
+    """A copy of the request in which no secret is left, so that it can be stored and shown."""
+    keep = keeper(secrets)
+    changes: Json = {"definition": veil(request.definition, keep)}
+    if request.launch is not None:
+        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), keep))
+    return request.model_copy(update=changes)
+
+
+def create(connection: Connection, request: RunRequest, by: str | None = None) -> Run:
+    """Store the run that was asked for, by the run `by` or by the user. A child belongs to its parent's experiment,
+    whatever the request says."""
+    parent = runs.get(connection, request.parent_id) if request.parent_id is not None else None
+    if parent is not None:
+        experiment = experiments.get(connection, parent.experiment_id)
+    else:
+        experiment = experiments.ensure(connection, str(request.workspace), str(request.experiment))
+    if experiment.archived_at is not None:
+        raise Problem(
+            "experiment_archived",
+            f"The experiment {experiment.name!r} is archived and takes no new runs.",
+            "Bring it back with `experiment.reactivate()`, or use another name.",
+        )
+    launch, properties = _environment_of(connection, request, experiment.workspace)
+    led_and_started = request.kind != SCRIPT and request.start
+    return runs.create(
+        connection,
+        NewRun(
+            id=request.run_id or new_id(request.kind, experiment.name),
+            workspace=experiment.workspace,
+            experiment=experiment.name,
+            status=states.RUNNING if led_and_started else states.NOT_STARTED,
+            reason="started by the process that leads it" if led_and_started else "made",
+            kind=request.kind,
+            type=request.type,
+            parent_id=request.parent_id,
+            name=request.name,
+            display_name=request.display_name,
+            description=request.description,
+            tags=request.tags,
+            properties={**_told_properties(connection, request, by), **properties},
+            target=request.target,
+            submitted_by=_submitted_by(connection, request.parent_id or by),
+            snapshot_id=request.snapshot_id,
+            definition=dict(request.definition),
+            launch=launch,
+            nodes=nodes_of(request),
+        ),
+    )
+
+
+def _told_properties(connection: Connection, request: RunRequest, by: str | None) -> dict[str, str | None]:
+    """The properties of the request, and the run that it came from, where its parents do not tell."""
+    told = {key: value for key, value in request.properties.items() if key != SUBMITTED_FROM}
+    above = family.above(connection, request.parent_id) if by and request.parent_id else []
+    return told if by is None or by in above else {**told, SUBMITTED_FROM: by}
+
+
+def _submitted_by(connection: Connection, run_id: str | None) -> str | None:
+    """Runs that a run makes are those of the user who has submitted it."""
+    return _operator() if run_id is None else runs.get(connection, run_id).submitted_by
+
+
+def _environment_of(connection: Connection, request: RunRequest, workspace: str) -> tuple[Json | None, dict[str, str]]:
+    """The launch of the run, and what its properties say of its environment."""
+    if request.launch is None:
+        return None, {}
+    launch = request.launch.model_dump()
+    if request.kind != SCRIPT:
+        return launch, {}
+    asked = request.definition.get("environment")
+    return run_environment.settle(connection, workspace, launch, asked if isinstance(asked, dict) else {})
+
+
+def new_id(kind: str, experiment: str) -> str:
+    """Submitted runs are named after their experiment, the others have a UUID, as in SDK v1."""
+    return names.submitted_run(experiment) if kind == SCRIPT else str(uuid.uuid4())
+
+
+@functools.cache
+def _operator() -> str:
+    """The user whose server this is: there is one token, so all its runs are theirs."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in many containers
+        return str(os.getuid())
+
+
+def invalid(title: str, help: str) -> Problem:
+    return Problem("invalid_run", title, help)

@@ -1,0 +1,1 @@
+"""What a workspace registers: environments, environment maps, compute targets."""

@@ -1,0 +1,1 @@
+"""Bytes: objects, growing files, snapshots, wheels; deletion and the space that they take."""

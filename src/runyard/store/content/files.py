@@ -1,0 +1,208 @@
+"""The files of a run's history: names for objects, and for files that still grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from runyard.contracts import names, pack
+from runyard.store import after_commit
+from runyard.store.content.objects import Stored
+from runyard.store.errors import NotFound, Refused
+from runyard.store.runs import runs
+from runyard.store.store import Store
+from runyard.store.tables import files, fingerprint
+
+# Building a statement costs more than running it: those that every file needs are built once.
+_BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
+_INSERT = insert(files)
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """`digest` names the object of a file that is whole; `growing` is the key of one that still grows."""
+
+    name: str
+    size: int
+    digest: str | None
+    growing: int | None
+    updated_at: datetime
+
+
+def find(connection: Connection, run_id: str, prefix: str = "") -> list[FileEntry]:
+    """The files whose names begin with `prefix`, by name."""
+    query = select(files).where(files.c.run == runs.serial_of(connection, run_id))
+    if prefix:
+        query = query.where(func.substr(files.c.name, 1, len(prefix)) == prefix)
+    return sorted((_entry(connection, row) for row in connection.execute(query)), key=lambda entry: entry.name)
+
+
+def get(connection: Connection, run_id: str, name: str) -> FileEntry:
+    row = _row(connection, runs.serial_of(connection, run_id), _checked(name))
+    if row is None:
+        raise NotFound(
+            "file_not_found",
+            f"The run {run_id!r} has no file {name!r}.",
+            f"`runyard files {run_id}` lists its files.",
+            {"run": run_id, "name": name},
+        )
+    return _entry(connection, row)
+
+
+def put(connection: Connection, run_id: str, name: str, stored: Stored) -> FileEntry:
+    """Give an object a name in the run's history. What had the name before goes, if nothing else uses it."""
+    name, run = _checked(name), runs.serial_of(connection, run_id)
+    before = _row(connection, run, name)
+    now = datetime.now(timezone.utc)
+    values = {"size": stored.size, "digest": stored.digest, "updated_at": now}
+    if before is None:
+        connection.execute(_INSERT, {"run": run, "name_hash": fingerprint(name), "name": name, **values})
+    else:
+        connection.execute(update(files).where(files.c.serial == before.serial).values(**values))
+    effects = after_commit.effects(connection)
+    effects.named[stored.digest] = stored.size
+    _leave(effects, before)
+    return FileEntry(name, stored.size, stored.digest, None, now)
+
+
+def growing(connection: Connection, run_id: str, name: str) -> FileEntry:
+    """The growing file of that name. It is made if there is none; one that was whole grows on from what it holds."""
+    name, run = _checked(name), runs.serial_of(connection, run_id)
+    folders = after_commit.folders(connection)
+    before = _row(connection, run, name)
+    if before is not None and before.digest is None:
+        folders.growing.revive(before.serial)
+        return _entry(connection, before)
+    effects = after_commit.effects(connection)
+    if before is not None:
+        # A new row has a new serial, hence a new growing file: late bytes for the former one cannot reach it.
+        connection.execute(delete(files).where(files.c.serial == before.serial))
+    now = datetime.now(timezone.utc)
+    key = connection.scalar(
+        insert(files)
+        .values(run=run, name_hash=fingerprint(name), name=name, size=0, updated_at=now)
+        .returning(files.c.serial)
+    )
+    assert key is not None
+    folders.growing.restart(key)
+    if before is not None:
+        with folders.objects.open(before.digest) as file:
+            size = 0
+            while chunk := file.read(pack.CHUNK):
+                size = folders.growing.append(key, size, chunk)
+        _leave(effects, before)
+    return FileEntry(name, folders.growing.size(key), None, key, now)
+
+
+def known_sizes(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+    """The sizes that objects had when files of any run were kept; those that no file has are left out."""
+    query = select(files.c.digest, func.max(files.c.size)).where(files.c.digest.in_(digests))
+    return {row[0]: row[1] for row in connection.execute(query.group_by(files.c.digest))}
+
+
+def append(store: Store, run_id: str, name: str, offset: int, data: bytes, restart: bool = False) -> int:
+    """Add bytes that begin at `offset` to a growing file, which is made if need be; returns its new size.
+
+    `restart` empties it first. Bytes that are there already are skipped, a gap is refused.
+    """
+    with store.database.read() as connection:
+        key = _growing_key(connection, run_id, name)
+    while True:
+        if key is None:
+            with store.database.write() as connection:
+                key = growing(connection, run_id, name).growing
+            assert key is not None
+        if restart:
+            store.growing.restart(key)
+        try:
+            return store.growing.append(key, offset, data)
+        except NotFound:
+            key = None  # it was sealed a moment ago
+
+
+def rename(connection: Connection, run_id: str, new_names: Mapping[str, str]) -> None:
+    """Give files other names. One that grows goes on under its new name: whoever appends to the old one begins anew.
+
+    A new name may be one that another file leaves: the longer names go first.
+    """
+    run = runs.serial_of(connection, run_id)
+    for name in sorted(new_names, key=len, reverse=True):
+        new = _checked(new_names[name])
+        where = (files.c.run == run, files.c.name_hash == fingerprint(name))
+        connection.execute(update(files).where(*where).values(name=new, name_hash=fingerprint(new)))
+
+
+def seal(store: Store, run_id: str) -> None:
+    """Make an object of every growing file of a run. The hashing holds no lock; bytes that come meanwhile are kept."""
+    with store.database.read() as connection:
+        left = [entry for entry in find(connection, run_id) if entry.growing is not None]
+    for entry in left:
+        assert entry.growing is not None
+        with store.growing.sealing(entry.growing):
+            while not _seal(store, run_id, entry, entry.growing):
+                pass
+
+
+def _seal(store: Store, run_id: str, entry: FileEntry, key: int) -> bool:
+    """Whether the file is whole now; False when it has begun to grow again while it was hashed."""
+    try:
+        stored = store.objects.adopt(store.growing.take(key))
+    except NotFound:
+        with store.database.write() as connection:
+            current = _row(connection, runs.serial_of(connection, run_id), entry.name)
+            if current is None or current.serial != key or current.digest is not None:
+                return True  # someone else has sealed or replaced it
+            store.growing.revive(key)
+        return False
+    with store.database.write() as connection:
+        effects = after_commit.effects(connection)
+        if not store.growing.is_taken(key):
+            store.objects.let_go([stored.digest])
+            effects.released.add(stored.digest)
+            return False
+        connection.execute(
+            update(files)
+            .where(files.c.serial == key, files.c.digest.is_(None))
+            .values(size=stored.size, digest=stored.digest, updated_at=entry.updated_at)
+        )
+        effects.named[stored.digest] = stored.size
+        effects.closed.add(key)
+    return True
+
+
+def _checked(name: str) -> str:
+    try:
+        return names.check_file(name)
+    except names.BadName as error:
+        raise Refused("bad_name", str(error)) from error
+
+
+def _row(connection: Connection, run: int, name: str) -> Row[Any] | None:
+    return connection.execute(_BY_NAME, {"of": run, "called": fingerprint(name)}).first()
+
+
+def _growing_key(connection: Connection, run_id: str, name: str) -> int | None:
+    row = _row(connection, runs.serial_of(connection, run_id), _checked(name))
+    return row.serial if row is not None and row.digest is None else None
+
+
+def _entry(connection: Connection, row: Row[Any]) -> FileEntry:
+    if row.digest is not None:
+        return FileEntry(row.name, row.size, row.digest, None, row.updated_at)
+    extent = after_commit.folders(connection).growing.extent(row.serial)
+    if extent is None:
+        return FileEntry(row.name, 0, None, row.serial, row.updated_at)
+    return FileEntry(row.name, extent.size, None, row.serial, extent.updated_at)
+
+
+def _leave(effects: after_commit.Effects, before: Row[Any] | None) -> None:
+    if before is None:
+        return
+    if before.digest is None:
+        effects.closed.add(before.serial)
+    else:
+        effects.released.add(before.digest)

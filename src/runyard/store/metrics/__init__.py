@@ -1,0 +1,1 @@
+"""Journals and the metrics in them."""

@@ -1,0 +1,191 @@
+"""A batch of journal records, sorted by what they are about and packed. Nothing here knows the database.
+
+The good batch is taken apart at speed; only when that fails is each record looked at, to say which one is bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from runyard.contracts import journal, names
+from runyard.store.errors import Refused
+from runyard.store.metrics import chunks, exact_json
+from runyard.store.metrics.chunks import Chunk
+from runyard.store.tables import clean
+
+VALUES, TABLE, FILE = "values", "table", "file"
+BLOCK = 1 << 16
+_WRONG = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+
+
+@dataclass(frozen=True)
+class SeriesName:
+    """Which series of a run. One name may be used for values, for a table and for files: nothing is lost then."""
+
+    name: str
+    kind: str
+    type: str = ""
+
+
+@dataclass
+class Batch:
+    series: dict[SeriesName, Chunk] = field(default_factory=dict)
+    descriptions: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str | None] = field(default_factory=dict)
+    untagged: set[str] = field(default_factory=set)
+    properties: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass
+class _Points:
+    values: list[Any] = field(default_factory=list)
+    times: list[Any] = field(default_factory=list)
+    steps: list[Any] = field(default_factory=list)
+
+    def packed(self) -> Chunk:
+        return chunks.pack(self.values, self.times, self.steps)
+
+
+@dataclass
+class _Rows:
+    pieces: list[dict[str, list[Any]]] = field(default_factory=list)
+    times: list[Any] = field(default_factory=list)
+
+    def add(self, columns: dict[str, list[Any]], time: Any) -> None:
+        lengths = {len(column) for column in columns.values() if type(column) is list}
+        if len(lengths) != 1 or not all(type(column) is list for column in columns.values()):
+            raise ValueError("the columns of a table are lists of one length")
+        if self.pieces and self.pieces[-1].keys() == columns.keys():
+            for name, column in columns.items():
+                self.pieces[-1][name].extend(column)
+        else:
+            self.pieces.append({name: list(column) for name, column in columns.items()})
+        self.times.extend([time] * lengths.pop())
+
+    def packed(self) -> Chunk:
+        return chunks.pack_rows(self.pieces, len(self.times), self.times)
+
+
+def parse(lines: bytes, offset: int) -> Batch:
+    """Read whole lines of a journal, which begin at byte `offset` of it. Refused names the first line that is bad."""
+    try:
+        return of(_records(lines))
+    except _WRONG as error:
+        raise _bad_line(lines, offset, error) from error
+
+
+def _records(lines: bytes) -> Iterator[Any]:
+    """The records, read a block at a time: a list for every line of a large batch would keep the collector busy."""
+    start = 0
+    while start < len(lines):
+        end = lines.rfind(b"\n", start, start + BLOCK) + 1 or lines.index(b"\n", start) + 1
+        block = lines[start:end]
+        records = exact_json.loads(b"[" + block[:-1].replace(b"\n", b",") + b"]")
+        if len(records) != block.count(b"\n"):
+            raise ValueError("a line holds more or less than one record")
+        yield from records
+        start = end
+
+
+def of(records: Iterable[Any]) -> Batch:
+    """Sort and pack records. One that is bad raises a TypeError, a ValueError or one of their kin."""
+    batch = Batch()
+    groups: dict[SeriesName, _Points | _Rows] = {}
+    values: dict[str, _Points] = {}
+    for record in records:
+        kind = record[0]
+        if kind == journal.VALUE:
+            _, name, value, time, step = record
+            points = values.get(name)
+            if points is None:
+                points = values[name] = _points(groups, SeriesName(_text(name), VALUES))
+            points.values.append(value)
+            points.times.append(time)
+            points.steps.append(step)
+        else:
+            _sort(record, batch, groups)
+    batch.series = {name: group.packed() for name, group in groups.items() if group.times}
+    return batch
+
+
+def _sort(record: list[Any], batch: Batch, groups: dict[SeriesName, _Points | _Rows]) -> None:
+    kind, *items = record
+    if kind == journal.LIST:
+        name, values, time = items
+        if type(values) is not list:
+            raise TypeError("a piece of a list is a list")
+        points = _points(groups, SeriesName(_text(name), VALUES))
+        points.values.extend(values)
+        points.times.extend([time] * len(values))
+        points.steps.extend([None] * len(values))
+    elif kind == journal.TABLE:
+        name, columns, time = items
+        rows = groups.setdefault(SeriesName(_text(name), TABLE), _Rows())
+        assert isinstance(rows, _Rows)
+        if columns != {}:
+            rows.add(columns, time)
+    elif kind == journal.ARTIFACT:
+        name, type_, file, time = items
+        points = _points(groups, SeriesName(_text(name), FILE, _text(type_)))
+        points.values.append(names.check_file(file))
+        points.times.append(time)
+        points.steps.append(None)
+    elif kind == journal.DESCRIPTION:
+        name, text = items
+        batch.descriptions[_text(name)] = _text(text)
+    elif kind == journal.TAGS:
+        (tags,) = items
+        batch.tags.update(_labels(tags))
+        batch.untagged.difference_update(batch.tags)
+    elif kind == journal.UNTAG:
+        (keys,) = items
+        for key in map(_text, keys):
+            batch.tags.pop(key, None)
+            batch.untagged.add(key)
+    elif kind == journal.PROPERTIES:
+        (properties,) = items
+        batch.properties = {**_labels(properties), **batch.properties}
+    elif kind not in (journal.FILE, journal.END):
+        raise ValueError(f"there is no record of the kind {kind!r}")
+
+
+def _points(groups: dict[SeriesName, _Points | _Rows], name: SeriesName) -> _Points:
+    points = groups.setdefault(name, _Points())
+    assert isinstance(points, _Points)
+    return points
+
+
+def _labels(texts: dict[Any, Any]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for key, value in texts.items():
+        if isinstance(value, (list, dict)):
+            raise TypeError("a tag or property is a text or null")
+        found[_text(key)] = value if value is None else clean(str(value))
+    return found
+
+
+def _text(text: object) -> str:
+    if type(text) is not str:
+        raise TypeError(f"{text!r} stands where a text belongs")
+    return clean(text)
+
+
+def _bad_line(lines: bytes, offset: int, error: Exception) -> Refused:
+    number, at, bad, why = 1, offset, b"", error
+    for line in lines[:-1].split(b"\n"):
+        try:
+            of([exact_json.loads(line)])
+        except _WRONG as reason:
+            bad, why = line, reason
+            break
+        number += 1
+        at += len(line) + 1
+    shown = bad[:80].decode("utf-8", "replace")
+    return Refused(
+        "bad_journal",
+        f"Line {number} of the batch (byte {at} of the journal) is not a journal record: {shown!r} ({why}).",
+        "The line was not written by Runyard, or was damaged; docs/protocol.md says what a journal holds.",
+        {"line": number, "offset": at},
+    )

@@ -1,0 +1,266 @@
+"""Series: the metrics of runs, kept as packed chunks. How a chunk is packed is in `runyard.store.metrics.chunks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
+
+from runyard.store import tables
+from runyard.store.metrics import chunks, exact_json
+from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
+from runyard.store.metrics.buckets import buckets as downsampled
+from runyard.store.metrics.chunks import Chunk
+from runyard.store.metrics.merging import merged
+from runyard.store.runs import runs
+from runyard.store.slices import slices
+from runyard.store.tables import clean, fingerprint
+
+FEW = 100
+"""So many series are asked for one by one; of more, all that lie between them are looked at."""
+
+Metric = dict[str, Any]
+"""One metric in the form of docs/protocol.md (M)."""
+
+# Building a statement costs more than running it: those that every batch needs are built once.
+_OF_RUN = select(tables.series).where(tables.series.c.run == bindparam("of"))
+_BY_IDENTITY = _OF_RUN.where(tables.series.c.identity.in_(bindparam("identities", expanding=True)))
+_SMALL_TAILS = (
+    select(tables.chunks)
+    .join(tables.series)
+    .where(
+        tables.series.c.serial.in_(bindparam("serials", expanding=True)),
+        tables.chunks.c.ordinal == tables.series.c.chunks - 1,
+        tables.chunks.c.count < chunks.SMALL,
+    )
+)
+_INSERT = insert(tables.chunks)
+_LENGTHEN = update(tables.chunks).where(
+    tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth")
+)
+_COUNT = update(tables.series).where(tables.series.c.serial == bindparam("at"))
+
+
+def add(connection: Connection, run: int, batch: Batch, rank: int | None = None) -> None:
+    """Add the metrics of a batch: one chunk per series, or points at the end of a chunk that is small.
+
+    Each rank of a distributed run has series of its own.
+    """
+    _describe(connection, run, batch.descriptions)
+    if not batch.series:
+        return
+    rows = _ensure(connection, run, list(batch.series), rank)
+    tails = _small_tails(connection, [row.serial for row in rows.values() if row.chunks])
+    fresh, longer, counts = [], [], []
+    for name, chunk in batch.series.items():
+        row = rows[name]
+        tail = tails.get(row.serial)
+        pieces = row.chunks
+        if tail is not None and tail.encoding == chunk.encoding:
+            longer.append(_values(row.serial, pieces - 1, tail.joined(chunk)))
+        else:
+            fresh.append(_values(row.serial, pieces, chunk))
+            pieces += 1
+        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces})
+    if fresh:
+        connection.execute(_INSERT, fresh)
+    if longer:
+        connection.execute(_LENGTHEN, [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer])
+    connection.execute(_COUNT, counts)
+
+
+def read(
+    connection: Connection,
+    run_id: str,
+    name: str | None = None,
+    buckets: int | None = None,
+    limit: int | None = None,
+    by_rank: bool = False,
+) -> list[Metric]:
+    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them.
+
+    With `buckets`, a numeric series of more points than that comes as so many buckets, and any other metric with so
+    many of its last values or rows. What several ranks have logged under one name is one metric, in the order of time;
+    with `by_rank`, one for each of them.
+    """
+    run = runs.serial_of(connection, run_id)
+    query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
+    if name is not None:
+        query = query.where(tables.series.c.name == clean(name))
+    elif limit is not None:
+        query = _only_first(query, run, limit)
+    rows = connection.execute(query).all()
+    described = _descriptions(connection, run)
+    together = _together(rows, by_rank)
+    waiting = {group[0].serial: len(group) for group in together.values()}
+    held: dict[int, list[list[Chunk]]] = {serial: [] for serial in waiting}
+    found: dict[int, Metric] = {}
+    for row, pieces in _with_chunks(connection, run, rows):
+        group = together[_metric_of(row, by_rank)]
+        first = group[0].serial
+        held[first].append(pieces)
+        waiting[first] -= 1
+        if not waiting[first]:
+            points = sum(each.points for each in group)
+            head = {"name": row.name, "kind": row.kind, "description": described.get(row.name), "count": points}
+            if any(each.rank is not None for each in group):
+                head["ranks"] = sorted({each.rank for each in group if each.rank is not None})
+            found[first] = {**head, **_content(row, merged(held.pop(first)), points, buckets)}
+    return [found[serial] for serial in sorted(found)]
+
+
+def _only_first(query: Select[Any], run: int, limit: int) -> Select[Any]:
+    """The series of the metrics that came first, of whichever rank."""
+    columns = tables.series.c
+    of = (columns.kind, columns.type, columns.name)
+    first = select(*of).where(columns.run == run).group_by(*of).order_by(func.min(columns.serial)).limit(limit)
+    wanted = first.subquery("wanted")
+    return query.join(wanted, and_(*(column == wanted.c[column.name] for column in of)))
+
+
+def _together(rows: Sequence[Row[Any]], by_rank: bool) -> dict[tuple[Any, ...], list[Row[Any]]]:
+    """The series that are shown as one metric, each list in the order in which they first came."""
+    found: dict[tuple[Any, ...], list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(_metric_of(row, by_rank), []).append(row)
+    return found
+
+
+def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
+    return (row.kind, row.type, row.name, row.rank if by_rank else None)
+
+
+def _content(row: Row[Any], pieces: list[Chunk], points: int, buckets: int | None) -> Metric:
+    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
+    if buckets is not None and points > buckets and not (numeric and row.kind == VALUES):
+        return _last(_content(row, _newest(pieces, buckets), points, None), buckets)
+    if row.kind == TABLE:
+        return {"columns": _columns(pieces)}
+    if row.kind == FILE:
+        return {"type": row.type, "values": [value for chunk in pieces for value in chunks.values_of(chunk)]}
+    if buckets is not None and points > buckets:
+        return {"buckets": downsampled(pieces, points, buckets)}
+    steps: list[int | None] | None = None
+    if any(chunk.steps is not None for chunk in pieces):
+        steps = [step for chunk in pieces for step in chunks.steps_of(chunk)]
+    return {
+        "values": [value for chunk in pieces for value in chunks.values_of(chunk)],
+        "steps": steps,
+        "times": [time for chunk in pieces for time in chunks.times_of(chunk)],
+    }
+
+
+def _newest(pieces: list[Chunk], count: int) -> list[Chunk]:
+    """The last chunks, as many as hold so many points."""
+    held = 0
+    for position in range(len(pieces) - 1, -1, -1):
+        held += pieces[position].count
+        if held >= count:
+            return pieces[position:]
+    return pieces
+
+
+def _last(content: Metric, count: int) -> Metric:
+    """The content of a metric with its last values or rows only."""
+    if "columns" in content:
+        return {"columns": {name: column[-count:] for name, column in content["columns"].items()}}
+    return {name: part[-count:] if isinstance(part, list) else part for name, part in content.items()}
+
+
+def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
+    """The rows by column. A row that lacks a column has null there, so that the rows stay in line."""
+    columns: dict[str, list[Any]] = {}
+    rows = 0
+    for chunk in pieces:
+        for piece in exact_json.loads(chunk.values):
+            length = len(next(iter(piece.values())))
+            for name in piece:
+                if name not in columns:
+                    columns[name] = [None] * rows
+            for name, column in columns.items():
+                column.extend(piece.get(name) or [None] * length)
+            rows += length
+    return columns
+
+
+def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> Iterator[tuple[Row[Any], list[Chunk]]]:
+    """Each series with its chunks, one series in memory at a time."""
+    query = select(tables.chunks).join(tables.series).where(tables.series.c.run == run)
+    if len(rows) <= FEW:
+        query = query.where(tables.chunks.c.series.in_([row.serial for row in rows]))
+    else:
+        query = query.where(tables.chunks.c.series.between(rows[0].serial, rows[-1].serial))
+    query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
+    by_serial = {row.serial: row for row in rows}
+    for serial, found in groupby(connection.execute(query), key=lambda row: row.series):
+        if serial in by_serial:
+            yield by_serial[serial], [_chunk(row) for row in found]
+
+
+def _ensure(connection: Connection, run: int, wanted: list[SeriesName], rank: int | None) -> dict[SeriesName, Row[Any]]:
+    """The rows of the series, in this order; made where they are not there."""
+    identities = {_identity(name, rank): name for name in wanted}
+    query = _BY_IDENTITY if len(wanted) <= 500 else _OF_RUN
+
+    def there() -> dict[SeriesName, Row[Any]]:
+        rows = connection.execute(query, {"of": run, "identities": list(identities)})
+        return {identities[identity]: row for row in rows if (identity := bytes(row.identity)) in identities}
+
+    found = there()
+    fresh = [
+        {"run": run, "identity": identity, **asdict(name), "rank": rank, "points": 0, "chunks": 0}
+        for identity, name in identities.items()
+        if name not in found
+    ]
+    if not fresh:
+        return found
+    # Sorted, so that PostgreSQL numbers them in this order too.
+    made = insert(tables.series).returning(tables.series.c.serial, sort_by_parameter_order=True)
+    connection.execute(made, fresh)
+    return there()
+
+
+def _small_tails(connection: Connection, serials: list[int]) -> dict[int, Chunk]:
+    """The last chunks of series, where they are small enough to take more points."""
+    return {
+        row.series: _chunk(row)
+        for some in slices(serials)
+        for row in connection.execute(_SMALL_TAILS, {"serials": some})
+    }
+
+
+def _describe(connection: Connection, run: int, texts: dict[str, str]) -> None:
+    if not texts:
+        return
+    hashes = {fingerprint(name): name for name in texts}
+    rows = tables.descriptions
+    for some in slices(list(hashes)):
+        connection.execute(delete(rows).where(rows.c.run == run, rows.c.name_hash.in_(some)))
+    connection.execute(
+        insert(rows),
+        [{"run": run, "name_hash": key, "name": name, "text": texts[name]} for key, name in hashes.items()],
+    )
+
+
+def _descriptions(connection: Connection, run: int) -> dict[str, str]:
+    query = select(tables.descriptions.c.name, tables.descriptions.c.text).where(tables.descriptions.c.run == run)
+    return {row.name: row.text for row in connection.execute(query)}
+
+
+def _identity(name: SeriesName, rank: int | None) -> bytes:
+    place = () if rank is None else (str(rank),)
+    return fingerprint(name.kind, name.type, name.name, *place)
+
+
+def _values(series: int, ordinal: int, chunk: Chunk) -> dict[str, Any]:
+    return {"series": series, "ordinal": ordinal, **{name: getattr(chunk, name) for name in _FIELDS}}
+
+
+def _chunk(row: Row[Any]) -> Chunk:
+    return Chunk(**{name: row._mapping[name] for name in _FIELDS})
+
+
+_FIELDS = tuple(Chunk.__dataclass_fields__)

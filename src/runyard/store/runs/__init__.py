@@ -1,0 +1,1 @@
+"""Workspaces, experiments and runs."""

@@ -1,0 +1,55 @@
+"""Who stands above a run: its parent, the run that it was submitted from, and who stands above those.
+
+A run that is submitted from inside another one has no parent, as in SDK v1, and a child may be made by a run that is
+not its parent. Which run it came from is then kept as a property, which the server sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import Connection, select
+
+from runyard.store import tables
+from runyard.store.runs import labels, runs
+from runyard.store.runs.filter import RunFilter
+from runyard.store.runs.labels import SUBMITTED_FROM
+from runyard.store.runs.runs import Run
+
+
+def above(connection: Connection, run_id: str) -> list[str]:
+    """The run itself and all that stand above it; none for a run that is not there."""
+    found: list[str] = []
+    left = [run_id]
+    while left:
+        line = [each for each in runs.ancestors(connection, left.pop()) if each not in found]
+        found += line
+        left += _submitted_from(connection, line)
+    return found
+
+
+def origin(run: Run) -> str | None:
+    """The run from inside which a run was made, where that is known, else its parent."""
+    return run.properties.get(SUBMITTED_FROM) or run.parent_id
+
+
+def led_from(connection: Connection, run_id: str) -> Iterator[Run]:
+    """The runs below a run that its processes may lead: its descendants, and what was submitted from it."""
+    for each in runs.descendants(connection, run_id):
+        yield runs.get(connection, each)
+    begun = RunFilter(properties=[(SUBMITTED_FROM, run_id)], include_children=True)
+    after: str | None = None
+    while True:
+        found, after = runs.find(connection, begun, 100, after)
+        yield from found
+        if after is None:
+            return
+
+
+def _submitted_from(connection: Connection, run_ids: Sequence[str]) -> list[str]:
+    query = (
+        select(tables.labels.c.value)
+        .join(tables.runs, tables.runs.c.serial == tables.labels.c.run)
+        .where(tables.runs.c.id.in_(run_ids), labels.matches(tables.labels, labels.PROPERTY, SUBMITTED_FROM, None))
+    )
+    return [each for each in connection.scalars(query) if each is not None]

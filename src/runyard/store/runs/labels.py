@@ -1,0 +1,95 @@
+"""Tags and properties of runs: texts by which runs are found. Tags may change, properties stay as they were set."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, insert, select
+
+from runyard.store.errors import Conflict
+from runyard.store.slices import slices
+from runyard.store.tables import clean, fingerprint, labels
+
+TAG, PROPERTY = "tag", "property"
+
+SUBMITTED_FROM = "runyard.submitted.from"
+"""The property of a run that was submitted from inside another one: that one's id. Rights follow from it
+(`runyard.store.runs.family`), so it is set when the run is made, by the server alone."""
+
+Texts = Mapping[str, "str | None"]
+
+# Building a statement costs more than running it: those that every request needs are built once.
+_OF = select(labels.c.run, labels.c.kind, labels.c.key, labels.c.value).where(
+    labels.c.run.in_(bindparam("runs", expanding=True))
+)
+_INSERT = insert(labels)
+
+
+def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dict[str, str | None]]:
+    """The labels of some runs, by run and kind."""
+    found: dict[tuple[int, str], dict[str, str | None]] = defaultdict(dict)
+    for some in slices(runs):
+        for run, kind, key, value in connection.execute(_OF, {"runs": some}):
+            found[run, kind][key] = value
+    return found
+
+
+def add(connection: Connection, run: int, kind: str, texts: Texts) -> None:
+    """Add labels with keys that the run does not have."""
+    if texts:
+        connection.execute(_INSERT, [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
+
+
+def put(connection: Connection, run: int, kind: str, texts: Texts) -> None:
+    """Set labels, in place of those with the same key."""
+    remove(connection, run, kind, texts)
+    add(connection, run, kind, texts)
+
+
+def remove(connection: Connection, run: int, kind: str, keys: Iterable[str]) -> None:
+    for hashes in slices([fingerprint(key) for key in keys]):
+        connection.execute(
+            delete(labels).where(labels.c.run == run, labels.c.kind == kind, labels.c.key_hash.in_(hashes))
+        )
+
+
+def add_properties(connection: Connection, run: int, texts: Texts, keep_first: bool = False) -> None:
+    """Add properties. One that is set cannot be changed: that is refused, or with `keep_first` passed over."""
+    there = of(connection, [run]).get((run, PROPERTY), {})
+    fresh = {}
+    for key, value in _distinct(texts).items():
+        if key == SUBMITTED_FROM and key not in there:
+            if not keep_first:
+                raise Conflict("property_fixed", f"The property {key!r} is set by the server alone.", "Use a tag.")
+        elif key not in there:
+            fresh[key] = value
+        elif there[key] != (value if value is None else clean(value)) and not keep_first:
+            raise Conflict(
+                "property_fixed",
+                f"The property {key!r} is {there[key]!r} already, and properties cannot be changed.",
+                "Use a tag for what changes.",
+                {"property": key, "value": there[key]},
+            )
+    add(connection, run, PROPERTY, fresh)
+
+
+def matches(table: FromClause, kind: str, key: str, value: str | None) -> ColumnElement[bool]:
+    """The condition that a row of (an alias of) the labels has this key and, unless None, this value."""
+    condition = and_(table.c.kind == kind, table.c.key_hash == fingerprint(key))
+    return condition if value is None else and_(condition, table.c.value_hash == fingerprint(value))
+
+
+def _distinct(texts: Texts) -> dict[str, str | None]:
+    return {clean(key): value for key, value in texts.items()}
+
+
+def _row(run: int, kind: str, key: str, value: str | None) -> dict[str, object]:
+    return {
+        "run": run,
+        "kind": kind,
+        "key_hash": fingerprint(key),
+        "value_hash": None if value is None else fingerprint(value),
+        "key": key,
+        "value": value,
+    }

@@ -1,0 +1,416 @@
+"""Runs: their rows, their states and their family. What state comes next is decided in `runyard.scheduler.states`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, func, insert, literal, select
+from sqlalchemy import update as update_
+
+from runyard.contracts import states as state_names
+from runyard.store import damage, tables
+from runyard.store.content import build_contexts
+from runyard.store.errors import NotFound, Refused, run_not_found
+from runyard.store.runs import experiments, filter, ids, labels
+from runyard.store.runs.filter import RunFilter as RunFilter
+
+Json = dict[str, Any]
+"""An object of JSON, kept as it came."""
+
+SCRIPT, INTERACTIVE, CHILD = "script", "interactive", "child"
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """A run to be made. One with a parent belongs to the parent's workspace and experiment, whatever is said here."""
+
+    id: str
+    workspace: str
+    experiment: str
+    status: str = state_names.NOT_STARTED
+    reason: str | None = None
+    kind: str = SCRIPT
+    type: str = "azureml.scriptrun"
+    parent_id: str | None = None
+    name: str | None = None
+    display_name: str | None = None
+    description: str | None = None
+    tags: Mapping[str, str | None] = field(default_factory=dict)
+    properties: Mapping[str, str | None] = field(default_factory=dict)
+    target: str = "local"
+    submitted_by: str | None = None
+    snapshot_id: str | None = None
+    definition: Json = field(default_factory=dict)
+    launch: Json | None = None
+    nodes: int = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    id: str
+    number: int
+    workspace: str
+    experiment: str
+    experiment_id: str
+    parent_id: str | None
+    root_id: str
+    kind: str
+    type: str
+    name: str | None
+    display_name: str | None
+    description: str | None
+    status: str
+    reason: str | None
+    target: str
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    tags: dict[str, str | None]
+    properties: dict[str, str | None]
+    submitted_by: str | None
+    snapshot_id: str | None
+    error: Json | None
+    warnings: list[dict[str, str]]
+    nodes: int = 1
+    attempt: int = 1
+    restart: str | None = None  # why the attempt under way is to be followed by another one
+
+    @property
+    def led(self) -> bool:
+        """Whether the process that made the run leads it: it has no node runner."""
+        return self.kind != SCRIPT
+
+    @property
+    def ended(self) -> bool:
+        return self.status in state_names.TERMINAL
+
+    @property
+    def between_attempts(self) -> bool:
+        """Whether the run is to start again, as soon as nothing of its former attempt is alive any more."""
+        return self.status == state_names.QUEUED and self.restart is not None
+
+
+@dataclass(frozen=True)
+class StateChange:
+    status: str
+    at: datetime
+    reason: str | None
+
+
+# Building a statement costs more than running it: those that every request needs are built once.
+_ROWS: Select[Any] = (
+    select(
+        tables.runs,
+        tables.experiments.c.id.label("experiment_id"),
+        tables.experiments.c.name.label("experiment_name"),
+        tables.workspaces.c.name.label("workspace_name"),
+        tables.launches.c.nodes,
+        tables.launches.c.attempt,
+        tables.launches.c.restart,
+    )
+    .join(tables.experiments, tables.runs.c.experiment == tables.experiments.c.serial)
+    .join(tables.workspaces, tables.runs.c.workspace == tables.workspaces.c.serial)
+    .join(tables.launches, tables.launches.c.run == tables.runs.c.serial)
+)
+_KEYS = (tables.runs.c.serial, tables.runs.c.id)
+_BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
+_SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
+_NEXT_NUMBER = (
+    update_(tables.experiments)
+    .where(tables.experiments.c.serial == bindparam("at"))
+    .values(last_number=tables.experiments.c.last_number + 1)
+    .returning(tables.experiments.c.last_number)
+)
+_INSERT = insert(tables.runs).returning(tables.runs.c.serial)
+_INSERT_LAUNCH = insert(tables.launches)
+_INSERT_STATE = insert(tables.states)
+_UPDATE = update_(tables.runs).where(tables.runs.c.serial == bindparam("at"))
+
+
+def create(connection: Connection, new: NewRun) -> Run:
+    """Store a run with its first state. Its number is the next one of its experiment."""
+    ids.check(connection, new.id)
+    if max(len(new.type), len(new.target)) > 255:
+        raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
+    _check_snapshot(connection, new.snapshot_id)
+    workspace, experiment, root_id = _place(connection, new)
+    now = datetime.now(timezone.utc)
+    serial = connection.scalar(
+        _INSERT,
+        {
+            "id": new.id,
+            "number": connection.scalar(_NEXT_NUMBER, {"at": experiment}),
+            "workspace": workspace,
+            "experiment": experiment,
+            "parent_id": new.parent_id,
+            "root_id": root_id,
+            "kind": new.kind,
+            "type": new.type,
+            "name": new.name,
+            "display_name": new.display_name,
+            "description": new.description,
+            "status": new.status,
+            "reason": new.reason,
+            "target": new.target,
+            "created_at": now,
+            "started_at": now if new.status == state_names.RUNNING else None,
+            "submitted_by": new.submitted_by,
+            "snapshot_id": new.snapshot_id,
+        },
+    )
+    assert serial is not None
+    context = build_contexts.of_launch(connection, new.launch)
+    made = {"definition": new.definition, "launch": new.launch, "context": context, "nodes": new.nodes}
+    connection.execute(_INSERT_LAUNCH, {"run": serial, **made})
+    connection.execute(_INSERT_STATE, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
+    labels.add(connection, serial, labels.TAG, new.tags)
+    labels.add(connection, serial, labels.PROPERTY, new.properties)
+    return get(connection, new.id)
+
+
+def get(connection: Connection, run_id: str) -> Run:
+    run = look_up(connection, run_id)
+    if run is None:
+        raise run_not_found(run_id)
+    return run
+
+
+def look_up(connection: Connection, run_id: str) -> Run | None:
+    row = connection.execute(_BY_ID, {"id": run_id}).first()
+    return None if row is None else _with_labels(connection, [row])[0]
+
+
+def serial_of(connection: Connection, run_id: str) -> int:
+    """The number by which other rows refer to a run."""
+    serial: int | None = connection.scalar(_SERIAL, {"id": run_id})
+    if serial is None:
+        raise run_not_found(run_id)
+    return serial
+
+
+def find(
+    connection: Connection, wanted: RunFilter, limit: int = 100, after: str | None = None
+) -> tuple[list[Run], str | None]:
+    """A page of runs, and where the next page begins (None when there is none)."""
+    query = filter.page(connection, _ROWS, wanted, limit + 1, after)
+    found = damage.rows(connection, query, *_KEYS)
+    serials = [row.serial for row in found]
+    if damage.serials(connection, tables.runs):  # those that cannot be read have their place on the page all the same
+        serials = list(connection.scalars(query.with_only_columns(tables.runs.c.serial, maintain_column_froms=True)))
+    shown = set(serials[:limit])
+    following = filter.cursor(wanted, serials[limit - 1], after, limit) if len(serials) > limit else None
+    return _with_labels(connection, [row for row in found if row.serial in shown]), following
+
+
+def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
+    row = connection.execute(
+        select(tables.launches.c.definition, tables.launches.c.launch).where(
+            tables.launches.c.run == serial_of(connection, run_id)
+        )
+    ).one()
+    return row.definition or {}, row.launch
+
+
+def context(connection: Connection, run_id: str) -> str | None:
+    """The snapshot that the run's image is built from."""
+    serial = serial_of(connection, run_id)
+    found: str | None = connection.scalar(select(tables.launches.c.context).where(tables.launches.c.run == serial))
+    return found
+
+
+def update(
+    connection: Connection,
+    run_id: str,
+    set_tags: Mapping[str, str | None] | None = None,
+    remove_tags: Iterable[str] = (),
+    add_properties: Mapping[str, str | None] | None = None,
+    display_name: str | None = None,
+    description: str | None = None,
+    name: str | None = None,
+    snapshot_id: str | None = None,
+) -> Run:
+    """Change what is not None."""
+    serial = serial_of(connection, run_id)
+    labels.put(connection, serial, labels.TAG, set_tags or {})
+    labels.remove(connection, serial, labels.TAG, remove_tags)
+    if add_properties:
+        labels.add_properties(connection, serial, add_properties)
+    texts = {"display_name": display_name, "description": description, "name": name, "snapshot_id": snapshot_id}
+    changed = {column: text for column, text in texts.items() if text is not None}
+    if changed:
+        connection.execute(update_(tables.runs).where(tables.runs.c.serial == serial).values(changed))
+    return get(connection, run_id)
+
+
+def record_state(
+    connection: Connection,
+    run_id: str,
+    status: str,
+    reason: str | None,
+    at: datetime | None = None,
+    error: Json | None = None,
+    warnings: Sequence[dict[str, str]] = (),
+    happened_at: datetime | None = None,
+) -> Run:
+    """Append a state to the run's history and make it the current one.
+
+    `at` is when the state was learned of, `happened_at` when its cause happened, if that was told: a node may report
+    late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
+    one. Warnings are added to those that are there, each once.
+    """
+    row = connection.execute(_BY_ID, {"id": run_id}).first()
+    if row is None:
+        raise run_not_found(run_id)
+    at = at or datetime.now(timezone.utc)
+    happened_at = happened_at or at
+    ends = status in state_names.TERMINAL
+    before: list[dict[str, str]] = row.warnings or []
+    connection.execute(
+        _UPDATE,
+        {
+            "at": row.serial,
+            "status": status,
+            "reason": reason,
+            "started_at": row.started_at or (happened_at if status == state_names.RUNNING else None),
+            "ended_at": happened_at if ends else None,
+            "error": error if ends or error else row.error,
+            "warnings": [*before, *(warning for warning in warnings if warning not in before)] or None,
+        },
+    )
+    connection.execute(_INSERT_STATE, {"run": row.serial, "status": status, "at": at, "reason": reason})
+    return get(connection, run_id)
+
+
+def changed_at(connection: Connection, run_id: str) -> datetime:
+    """The latest time in the history of a run; what is added to it must not be earlier, whatever a clock says."""
+    query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
+    found: datetime = connection.execute(query).scalar_one()
+    return found
+
+
+def states(connection: Connection, run_id: str) -> list[StateChange]:
+    """Every state of a run, the first one first."""
+    query = (
+        select(tables.states.c.status, tables.states.c.at, tables.states.c.reason)
+        .where(tables.states.c.run == serial_of(connection, run_id))
+        .order_by(tables.states.c.serial)
+    )
+    return [StateChange(row.status, row.at, row.reason) for row in connection.execute(query)]
+
+
+def active(connection: Connection) -> list[Run]:
+    """The runs that have not ended, oldest first."""
+    going = sorted(state_names.ALL - state_names.TERMINAL)
+    query = _ROWS.where(tables.runs.c.status.in_(going)).order_by(tables.runs.c.serial)
+    return _with_labels(connection, damage.rows(connection, query, *_KEYS))
+
+
+def counts_by_status(connection: Connection) -> dict[str, int]:
+    query = select(tables.runs.c.status, func.count()).group_by(tables.runs.c.status)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def set_handle(connection: Connection, run_id: str, handle: Json | None) -> None:
+    """Keep what the engine needs to find the run's node runners again."""
+    serial = serial_of(connection, run_id)
+    connection.execute(update_(tables.launches).where(tables.launches.c.run == serial).values(handle=handle))
+
+
+def handle(connection: Connection, run_id: str) -> Json | None:
+    serial = serial_of(connection, run_id)
+    found: Json | None = connection.scalar(select(tables.launches.c.handle).where(tables.launches.c.run == serial))
+    return found
+
+
+def descendants(connection: Connection, run_id: str) -> list[str]:
+    """The runs below a run, oldest first; none for a run that is not there."""
+    below = select(tables.runs.c.id, tables.runs.c.serial).where(tables.runs.c.parent_id == run_id).cte(recursive=True)
+    below = below.union_all(
+        select(tables.runs.c.id, tables.runs.c.serial).join(below, tables.runs.c.parent_id == below.c.id)
+    )
+    return list(connection.scalars(select(below.c.id).order_by(below.c.serial)))
+
+
+def ancestors(connection: Connection, run_id: str) -> list[str]:
+    """The run itself, its parent, and so on up; none for a run that is not there."""
+    columns = (tables.runs.c.id, tables.runs.c.parent_id)
+    line = select(*columns, literal(0).label("height")).where(tables.runs.c.id == run_id).cte(recursive=True)
+    line = line.union_all(select(*columns, line.c.height + 1).join(line, tables.runs.c.id == line.c.parent_id))
+    return list(connection.scalars(select(line.c.id).order_by(line.c.height)))
+
+
+def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]:
+    """The runs of some rows. Where they are many, one whose labels cannot be read is left out."""
+    if not found:
+        return []
+    try:
+        texts = labels.of(connection, [row.serial for row in found])
+    except damage.ERRORS as error:
+        damage.must_be(error)
+        if len(found) == 1:
+            raise
+        return [run for row in found for run in _one_of_many(connection, row)]
+    return [
+        Run(
+            id=row.id,
+            number=row.number,
+            workspace=row.workspace_name,
+            experiment=row.experiment_name,
+            experiment_id=row.experiment_id,
+            parent_id=row.parent_id,
+            root_id=row.root_id,
+            kind=row.kind,
+            type=row.type,
+            name=row.name,
+            display_name=row.display_name,
+            description=row.description,
+            status=row.status,
+            reason=row.reason,
+            target=row.target,
+            created_at=row.created_at,
+            started_at=row.started_at,
+            ended_at=row.ended_at,
+            tags=texts.get((row.serial, labels.TAG), {}),
+            properties=texts.get((row.serial, labels.PROPERTY), {}),
+            submitted_by=row.submitted_by,
+            snapshot_id=row.snapshot_id,
+            error=row.error,
+            warnings=row.warnings or [],
+            nodes=row.nodes,
+            attempt=row.attempt,
+            restart=row.restart,
+        )
+        for row in found
+    ]
+
+
+def _one_of_many(connection: Connection, row: Row[Any]) -> list[Run]:
+    try:
+        return _with_labels(connection, [row])
+    except damage.ERRORS as error:
+        damage.note(connection, row.serial, error, *_KEYS)
+        return []
+
+
+def _check_snapshot(connection: Connection, snapshot_id: str | None) -> None:
+    if snapshot_id is None:
+        return
+    if connection.scalar(select(tables.snapshots.c.serial).where(tables.snapshots.c.id == snapshot_id)) is None:
+        raise NotFound("snapshot_not_found", f"There is no snapshot {snapshot_id!r}.", "Send it first.")
+
+
+def _place(connection: Connection, new: NewRun) -> tuple[int, int, str]:
+    """The workspace, the experiment and the root of a new run."""
+    if new.parent_id is not None:
+        query = select(tables.runs.c.workspace, tables.runs.c.experiment, tables.runs.c.root_id)
+        parent = connection.execute(query.where(tables.runs.c.id == new.parent_id)).first()
+        if parent is None:
+            raise run_not_found(new.parent_id)
+        return parent.workspace, parent.experiment, parent.root_id
+    experiment = experiments.ensure(connection, new.workspace, new.experiment)
+    query = select(tables.experiments.c.workspace, tables.experiments.c.serial)
+    row = connection.execute(query.where(tables.experiments.c.id == experiment.id)).one()
+    return row.workspace, row.serial, new.id

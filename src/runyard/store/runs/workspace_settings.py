@@ -1,0 +1,118 @@
+"""The settings of a workspace: a few known keys, each with the values that it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert, select
+
+from runyard.store.errors import Refused
+from runyard.store.runs import workspaces
+from runyard.store.tables import workspace_settings
+
+RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
+
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is known of one key. `normal` gives a value as it is kept, and None for one that it does not take."""
+
+    default: str
+    takes: str
+    normal: Callable[[str], str | None]
+
+
+def put(connection: Connection, workspace: str, key: str, value: str) -> None:
+    setting = _known(key)
+    normal = setting.normal(value)
+    if normal is None:
+        raise Refused(
+            "bad_setting", f"{value[:80]!r} is no value for {key}.", f"It takes {setting.takes}.", {"key": key}
+        )
+    remove(connection, workspace, key)
+    here = workspaces.serial(connection, workspace)
+    connection.execute(insert(workspace_settings).values(workspace=here, key=key, value=normal))
+
+
+def remove(connection: Connection, workspace: str, key: str) -> None:
+    """Go back to what holds when nobody has set the key."""
+    _known(key)
+    here = workspaces.serial(connection, workspace)
+    connection.execute(
+        delete(workspace_settings).where(workspace_settings.c.workspace == here, workspace_settings.c.key == key)
+    )
+
+
+def find(connection: Connection, workspace: str) -> dict[str, str]:
+    """The value of every known key, whether it was set or not."""
+    here = workspaces.serial(connection, workspace)
+    rows = connection.execute(select(workspace_settings).where(workspace_settings.c.workspace == here))
+    found = {row.key: row.value for row in rows}
+    return {key: found.get(key, setting.default) for key, setting in KNOWN.items()}
+
+
+def relax(settings: Mapping[str, str]) -> bool:
+    """Whether pins that cannot be had may be relaxed."""
+    return settings[RELAX] == "true"
+
+
+def limit(settings: Mapping[str, str]) -> int | None:
+    """How many bytes of built environments are kept; None for all."""
+    return _bytes(settings[LIMIT])
+
+
+def whole_workspace(settings: Mapping[str, str]) -> bool:
+    """Whether a run's token reaches the workspace, and not the run and its descendants alone."""
+    return settings[SCOPE] == "workspace"
+
+
+def _known(key: str) -> Setting:
+    if key not in KNOWN:
+        raise Refused(
+            "bad_setting",
+            f"There is no setting {key[:80]!r}.",
+            f"There is: {', '.join(KNOWN)}.",
+            {"known": list(KNOWN)},
+        )
+    return KNOWN[key]
+
+
+def _true_or_false(value: str) -> str | None:
+    word = value.strip().lower()
+    return word if word in ("true", "false") else None
+
+
+def _workspace_or_run(value: str) -> str | None:
+    word = value.strip().lower()
+    return word if word in ("workspace", "run") else None
+
+
+def _size_or_none(value: str) -> str | None:
+    word = "".join(value.split())
+    if word.lower() == "none":
+        return "none"
+    return word if _bytes(word) else None
+
+
+def _bytes(size: str) -> int | None:
+    """
+    >>> _bytes("50GB"), _bytes("1.5 GiB"), _bytes("none")
+    (50000000000, 1610612736, None)
+    """
+    found = _SIZE.fullmatch(size.strip())
+    if found is None:
+        return None
+    number, prefix, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()])
+
+
+KNOWN = {
+    RELAX: Setting("false", "true or false", _true_or_false),
+    LIMIT: Setting("none", "a size such as 50GB, or none", _size_or_none),
+    SCOPE: Setting("workspace", "workspace or run", _workspace_or_run),
+}

@@ -1,0 +1,1 @@
+"""What the operating system gives: processes, folders, files of JSON. The standard library alone."""

@@ -1,0 +1,256 @@
+"""An interactive run is shipped by a process of its own, which outlives the one that writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.support.bad_json import every_bad_text
+
+from runyard.contracts import journal as contract
+from runyard.node.delivery.interactive_delivery import main
+from runyard.system.processes import started
+
+if TYPE_CHECKING:
+    from tests.node.conftest import RunOnServer, Server
+
+Order = Callable[..., None]
+Until = Callable[[Callable[[], object], str], None]
+Ship = Callable[[], "subprocess.Popen[bytes]"]
+
+DELIVERY = [sys.executable, "-m", "runyard.node.delivery.interactive_delivery"]
+
+
+@pytest.fixture
+def owner() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def ship(telemetry: Path) -> Iterator[Ship]:
+    shippers: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        shippers.append(subprocess.Popen([*DELIVERY, str(telemetry)]))
+        return shippers[-1]
+
+    yield start
+    for shipper in shippers:
+        if shipper.poll() is None:
+            shipper.kill()
+            shipper.wait()
+
+
+def write(telemetry: Path, run_id: str, *records: tuple[Any, ...]) -> None:
+    with open(telemetry / "journal" / contract.file_name(run_id, "1"), "ab") as file:
+        file.write(b"".join(contract.line(*record) for record in records))
+
+
+def loss(number: float) -> tuple[Any, ...]:
+    return (contract.VALUE, "loss", number, 1.0, None)
+
+
+def test_until_the_owner_completes_the_run(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+) -> None:
+    order(run, owner.pid, owner_started=started(owner.pid))
+    write(telemetry, run.id, loss(1))
+    shipper = ship()
+    until(lambda: run.metric("loss") == [1], "the first value")
+    write(telemetry, run.id, loss(2), (contract.END, "completed", None))
+    assert shipper.wait(60) == 0
+    assert not telemetry.exists()
+    assert run.metric("loss") == [1, 2]
+    assert run.get()["status"] == "Completed"
+
+
+def test_the_error_of_a_run_that_failed(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship
+) -> None:
+    order(run, owner.pid)
+    write(telemetry, run.id, (contract.END, "failed", {"code": "UserError", "message": "no"}))
+    assert ship().wait(60) == 0
+    said = run.get()
+    assert said["status"] == "Failed"
+    assert said["error"] == {"code": "UserError", "message": "no"}
+
+
+def test_an_owner_that_was_killed(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+) -> None:
+    order(run, owner.pid, owner_started=started(owner.pid))
+    shipper = ship()
+    write(telemetry, run.id, *[loss(number) for number in range(1000)])
+    owner.kill()
+    owner.wait()
+    assert shipper.wait(60) == 0
+    said = run.get()
+    assert said["status"] == "Failed"
+    assert said["error"]["code"] == "OwnerLost"
+    assert f"(pid {owner.pid}) ended without completing it" in said["error"]["message"]
+    assert "run.complete()" in said["error"]["help"]
+    assert run.metric("loss") == list(range(1000))
+
+
+def test_a_process_id_that_was_given_to_somebody_else(
+    run: RunOnServer, telemetry: Path, order: Order, ship: Ship
+) -> None:
+    order(run, os.getpid(), owner_started="1")
+    assert ship().wait(60) == 0
+    assert run.get()["error"]["code"] == "OwnerLost"
+
+
+def test_one_that_does_not_lead_ends_when_its_folder_is_removed(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+) -> None:
+    order(run, owner.pid, lead=False)
+    shipper = ship()
+    write(telemetry, run.id, loss(1))
+    until(lambda: run.metric("loss") == [1], "the journal is shipped")
+    shutil.rmtree(telemetry)
+    assert shipper.wait(60) == 0
+    assert owner.poll() is None
+
+
+def test_one_that_does_not_lead_leaves_the_state_alone(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship
+) -> None:
+    order(run, owner.pid, lead=False)
+    write(telemetry, run.id, loss(1))
+    owner.kill()
+    owner.wait()
+    assert ship().wait(60) == 0
+    assert not telemetry.exists()
+    assert run.metric("loss") == [1]
+    assert run.get()["status"] == "Running"
+
+
+def test_files_and_folders(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, tmp_path: Path
+) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "user_log.txt").write_text("teed")
+    (tmp_path / "logs" / "a").write_text("log")
+    (tmp_path / "outputs" / "m").write_text("model")
+    folders = {"logs": str(tmp_path / "logs"), "outputs": str(tmp_path / "outputs")}
+    order(run, owner.pid, files={"logs/user_log.txt": str(tmp_path / "user_log.txt")}, folders=folders)
+    write(telemetry, run.id, (contract.END, "completed", None))
+    assert ship().wait(60) == 0
+    assert {name: run.read(name) for name in run.files()} == {
+        "logs/user_log.txt": b"teed",
+        "logs/a": b"log",
+        "outputs/m": b"model",
+    }
+    assert (tmp_path / "outputs" / "m").exists(), "the user's own folders stay"
+
+
+def test_child_runs_end_when_they_say_so(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+) -> None:
+    child = run.server.make_run(kind="child", parent_id=run.id)
+    order(run, owner.pid)
+    write(telemetry, child.id, loss(1), (contract.END, "completed", None))
+    ship()
+    until(lambda: child.get()["status"] == "Completed", "the child's end")
+    assert run.get()["status"] == "Running"
+
+
+def test_a_shipper_that_was_killed_is_followed_by_another(
+    run: RunOnServer,
+    telemetry: Path,
+    order: Order,
+    owner: subprocess.Popen[bytes],
+    ship: Ship,
+    until: Until,
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "user_log.txt"
+    log.write_text("first ")
+    order(run, owner.pid, files={"logs/user_log.txt": str(log)})
+    write(telemetry, run.id, loss(1))
+    first = ship()
+    until(lambda: run.files().get("logs/user_log.txt") == 6, "the log")
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    with open(log, "a") as file:
+        file.write("second")
+    write(telemetry, run.id, loss(2), (contract.END, "completed", None))
+    assert ship().wait(60) == 0
+    assert run.metric("loss") == [1, 2]
+    assert run.read("logs/user_log.txt") == b"first second"
+    assert run.get()["status"] == "Completed"
+
+
+def test_two_at_once_share_nothing(
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+) -> None:
+    order(run, owner.pid)
+    write(telemetry, run.id, loss(1))
+    ship()
+    until(lambda: run.metric("loss") == [1], "the first value")
+    assert ship().wait(60) == 0
+    assert telemetry.exists()
+
+
+def test_a_server_that_is_away(
+    own_server: Server, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship
+) -> None:
+    run = own_server.make_run()
+    order(run, owner.pid)
+    own_server.kill()
+    write(telemetry, run.id, *[loss(number) for number in range(500)], (contract.END, "completed", None))
+    owner.kill()
+    owner.wait()
+    shipper = ship()
+    own_server.start()
+    assert shipper.wait(60) == 0
+    assert run.metric("loss") == list(range(500))
+    assert run.get()["status"] == "Completed"
+
+
+@pytest.mark.parametrize("arguments", [[], ["/no/such/folder", "x"]])
+def test_wrong_arguments(arguments: list[str]) -> None:
+    said = subprocess.run(
+        [*DELIVERY, *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert said.returncode == 2
+    assert "usage" in said.stderr
+
+
+def test_a_folder_that_is_no_telemetry_folder(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [*DELIVERY, str(tmp_path)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert said.returncode == 2
+    assert "ship.json" in said.stderr
+
+
+@every_bad_text
+def test_an_order_that_cannot_be_read_is_told_and_nothing_is_lost(
+    telemetry: Path, text: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(telemetry, "run-1", loss(1))
+    (telemetry / "ship.json").write_bytes(text)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        assert main([str(telemetry)]) == 2
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert "cannot be delivered" in capsys.readouterr().err
+    assert any((telemetry / "journal").iterdir())

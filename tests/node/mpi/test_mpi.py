@@ -1,0 +1,390 @@
+"""Real MPI over several nodes of this machine. What the node runners' link does is done here by starting processes.
+
+RUNYARD_TEST_MPI_STARTS=300 makes that many starts in a row of `test_jobs_that_start_side_by_side_all_start`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.frameworks import FRAMEWORKS, environment
+
+from runyard.contracts.distribution import MPI
+from runyard.contracts.journal import RANK_VARIABLE
+from runyard.contracts.plan import Launch, Plan
+from runyard.node import mpi
+from runyard.node.launch import processes
+from runyard.node.launch.meeting import Meeting
+from runyard.node.mpi import flavours
+from runyard.node.mpi.settings import settings
+from runyard.node.problem import RunProblem
+
+DEADLINE = 120.0
+OPENMPI4 = "openmpi"
+EACH = [name for name in (OPENMPI4, "openmpi5", "mpich", "intelmpi") if name in FRAMEWORKS]
+SIDE_BY_SIDE = 6
+STARTS = int(os.environ.get("RUNYARD_TEST_MPI_STARTS", SIDE_BY_SIDE))
+
+Until = Callable[[Callable[[], object], str], None]
+
+ADD = """
+import os, sys
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+beside = world.Split_type(MPI.COMM_TYPE_SHARED)
+world.barrier()
+print("sum", world.allreduce(world.rank), "of", world.size, "beside", beside.size)
+print("args", *sys.argv[1:], sep="|")
+for name in sorted(os.environ):
+    print("%s=%s" % (name, os.environ[name]))
+"""
+
+END = """
+import os, time
+from mpi4py import MPI
+MPI.COMM_WORLD.barrier()
+if MPI.COMM_WORLD.rank == 3:
+    print("going", flush=True)
+    os._exit(7)
+time.sleep(600)
+"""
+
+STAY = """
+import time
+from mpi4py import MPI
+MPI.COMM_WORLD.barrier()
+print("here", flush=True)
+time.sleep(600)
+"""
+
+
+class Process:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def wait(self, timeout: float) -> int | None:
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def stop(self) -> None:
+        self.process.kill()
+
+
+class Gang:
+    """The nodes of one run, each with a folder of its own and the working folder in common."""
+
+    def __init__(self, root: Path, framework: str, nodes: int, each: int, script: str, **launch: Any) -> None:
+        self.work = root / "work"
+        self.work.mkdir(parents=True)
+        (self.work / "train.py").write_text(script)
+        self.folders = [root / f"run@{node}" for node in range(nodes)]
+        for folder in self.folders:
+            (folder / "streams").mkdir(parents=True)
+        distribution = {"kind": MPI, "nodes": nodes, "processes": nodes * each}
+        self.plan = Plan(
+            *("r1", "r1", "e", "e1", "w", "s", "g", "local", "t", "http://127.0.0.1:1"),
+            launch=Launch(script="train.py", distribution=distribution, **launch),
+        )
+        self.meeting = Meeting(["127.0.0.1"] * nodes, ["here"] * nodes, 29999, {"0": 29998})
+        self.argv = [str(environment(framework)), "train.py"]
+        self.cookie = uuid.uuid4().hex
+        self.variables = {
+            "PATH": os.pathsep.join((os.path.dirname(self.argv[0]), os.environ["PATH"])),
+            "HOME": os.environ.get("HOME", str(root)),
+            "PWD": str(self.work),
+            "AZ_BATCHAI_JOB_TEMP": str(root),
+            processes.COOKIE: self.cookie,
+            **self.plan.launch.environment_variables,
+        }
+        self.mpi = mpi.find(self.variables, root.parent)
+        self.mpirun: subprocess.Popen[bytes] | None = None
+
+    def agents(self) -> mpi.Agents:
+        return mpi.Agents(self.folders[0], self.mpi, self._spawn)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        argv, variables = mpi.command(self.mpi, self.plan, self.meeting, self.argv, self.variables, self.folders[0])
+        self.mpirun = self._start(argv, variables)
+        return self.mpirun
+
+    def run(self) -> int:
+        with self.agents():
+            return self.start().wait(DEADLINE)
+
+    def exits(self) -> dict[int, int]:
+        return {rank: code for folder in self.folders for rank, code in mpi.exits(folder).items()}
+
+    def log(self, node: int, rank: int) -> str:
+        path = self.folders[node] / "streams" / f"std_log_process_{rank}.txt"
+        return path.read_text() if path.exists() else ""
+
+    def seen(self, node: int, rank: int) -> dict[str, str]:
+        """The variables that a rank of ADD saw."""
+        return dict(line.split("=", 1) for line in self.log(node, rank).splitlines() if "=" in line)
+
+    def living(self) -> list[processes.Process]:
+        return processes.of_run(self.cookie, [])
+
+    def _spawn(self, node: int, argv: list[str], variables: Mapping[str, str]) -> Process:
+        folder = self.folders[node]
+        own = mpi.node_environment(self.plan, self.mpi, node, self.meeting, self.variables, folder, self.argv)
+        return Process(self._start(argv, {**own, **variables}))
+
+    def _start(self, argv: list[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        with open(self.folders[0] / "mpirun.log", "ab") as log:
+            return subprocess.Popen(
+                argv,
+                cwd=self.work,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+
+@pytest.fixture
+def gang(tmp_path: Path) -> Iterator[Callable[..., Gang]]:
+    made: list[Gang] = []
+
+    def make(framework: str, nodes: int, each: int, script: str, **launch: Any) -> Gang:
+        made.append(Gang(tmp_path / f"run{len(made)}", framework, nodes, each, script, **launch))
+        return made[-1]
+
+    yield make
+    for each in made:
+        left = processes.end(each.living, 0, time.sleep)
+        if each.mpirun is not None:
+            each.mpirun.wait(DEADLINE)
+        for folder in each.folders:
+            mpi.remove_files(folder)
+        assert not left
+
+
+@pytest.mark.parametrize("framework", EACH)
+def test_ranks_of_two_nodes_work_together_without_ssh(gang: Callable[..., Gang], framework: str) -> None:
+    run = gang(framework, 2, 2, ADD)
+    assert run.run() == 0, (run.folders[0] / "mpirun.log").read_text()
+    assert run.exits() == {0: 0, 1: 0, 2: 0, 3: 0}
+    for node, rank in ((0, 0), (0, 1), (1, 2), (1, 3)):
+        assert "sum 6 of 4 beside 2" in run.log(node, rank)
+        seen = run.seen(node, rank)
+        assert (seen["RANK"], seen["LOCAL_RANK"]) == (str(rank), str(rank % 2))
+        assert (seen["WORLD_SIZE"], seen["LOCAL_WORLD_SIZE"], seen["NODE_RANK"]) == ("4", "2", str(node))
+        assert (seen["OMPI_COMM_WORLD_RANK"], seen["OMPI_COMM_WORLD_SIZE"]) == (str(rank), "4")
+        assert (seen["OMPI_COMM_WORLD_LOCAL_RANK"], seen["OMPI_COMM_WORLD_LOCAL_SIZE"]) == (str(rank % 2), "2")
+        assert (seen["AZ_BATCHAI_TASK_INDEX"], seen["AZUREML_CR_NODE_RANK"]) == (str(rank), str(node))
+        assert {name for name in seen if name.startswith(("RUNYARD_", "SLURM", "TMPDIR"))} == {
+            processes.COOKIE,
+            RANK_VARIABLE,
+        }
+        assert seen[RANK_VARIABLE] == str(rank)
+
+
+@pytest.mark.parametrize("framework", EACH)
+def test_a_rank_that_dies_is_known_by_its_exit_code(gang: Callable[..., Gang], framework: str, until: Until) -> None:
+    run = gang(framework, 2, 2, END)
+    with run.agents():
+        started = run.start()
+        until(lambda: 3 in run.exits(), "the end of rank 3")
+        if framework != "mpich":  # whose mpiexec may wait for ever
+            started.wait(DEADLINE)  # with any code: Open MPI 5 has been seen to say 0
+    assert run.exits()[3] == 7
+    assert run.log(1, 3) == "going\n"
+
+
+@pytest.mark.parametrize("framework", EACH)
+def test_a_gang_that_is_stopped_leaves_nothing(gang: Callable[..., Gang], framework: str, until: Until) -> None:
+    run = gang(framework, 2, 2, STAY)
+    with run.agents():
+        started = run.start()
+        until(lambda: all("here" in run.log(rank // 2, rank) for rank in range(4)), "all ranks")
+        started.terminate()
+        assert started.wait(DEADLINE) != 0
+        until(lambda: not run.living(), "the end of all processes")
+    assert not (run.folders[0] / "mpi").exists()
+
+
+@pytest.mark.parametrize("framework", EACH)
+def test_jobs_that_start_side_by_side_all_start(gang: Callable[..., Gang], framework: str) -> None:
+    """Daemons of several jobs, and several daemons of each, are on one machine: none may hinder another."""
+    runs = [gang(framework, 2, 1, ADD) for _ in range(STARTS)]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+        codes = list(threads.map(Gang.run, runs))
+    failed = [(run.folders[0] / "mpirun.log").read_text() for run, code in zip(runs, codes, strict=True) if code]
+    assert not failed, f"{len(failed)} of {STARTS} have failed; the first said: {failed[0]}"
+    for run in runs:
+        assert all("sum 1 of 2 beside 1" in run.log(rank, rank) for rank in (0, 1))
+
+
+@pytest.mark.parametrize("framework", ["openmpi", "openmpi5"])
+def test_nodes_on_one_machine_keep_mpis_files_apart(gang: Callable[..., Gang], framework: str, until: Until) -> None:
+    run = gang(framework, 2, 1, STAY)
+    with run.agents():
+        started = run.start()
+        until(lambda: all("here" in run.log(rank, rank) for rank in (0, 1)), "all ranks")
+        places = [Path(os.readlink(folder / "mpi_files")) for folder in run.folders]
+        assert all(any(place.iterdir()) for place in places)
+        assert places[0] != places[1]
+        started.terminate()
+        started.wait(DEADLINE)
+    for folder in run.folders:
+        mpi.remove_files(folder)
+    assert not any(place.exists() for place in places)
+
+
+def test_a_node_without_room_for_mpis_files_says_where_it_needs_some(
+    gang: Callable[..., Gang], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = gang(OPENMPI4, 1, 1, ADD)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(RunProblem) as raised, run.agents():
+        run.start()
+    assert raised.value.code == "MpiNotUsable"
+    assert str(tmp_path / "gone") in raised.value.help
+
+
+def test_an_environment_that_is_reached_by_a_link(gang: Callable[..., Gang], tmp_path: Path) -> None:
+    """As in a home folder that is one: the ranks hung."""
+    (tmp_path / "link").symlink_to(environment(OPENMPI4).parent.parent)
+    run = gang(OPENMPI4, 2, 1, ADD)
+    run.variables["PATH"] = os.pathsep.join((str(tmp_path / "link" / "bin"), os.environ["PATH"]))
+    run.mpi = mpi.find(run.variables)
+    assert run.run() == 0
+    assert run.exits() == {0: 0, 1: 0}
+
+
+def test_arguments_are_expanded_for_each_rank(gang: Callable[..., Gang]) -> None:
+    arguments = [
+        "--rank=$RANK of ${WORLD_SIZE}",
+        "$NOT_SET",
+        "${NOT_SET}",
+        "",
+        "it's",
+        '"$',
+        "$1 `id` $(id) \\",
+        "a\nb",
+    ]
+    run = gang(OPENMPI4, 1, 2, ADD, arguments=arguments)
+    assert run.run() == 0
+    for rank in (0, 1):
+        assert "args|" + "|".join([f"--rank={rank} of 2", *arguments[1:]]) + "\n" in run.log(0, rank)
+
+
+def test_ranks_under_mpirun_share_the_gpus_and_cores_of_their_node(gang: Callable[..., Gang]) -> None:
+    run = gang(OPENMPI4, 1, 2, ADD)
+    run.variables["CUDA_VISIBLE_DEVICES"] = "3,5,6"
+    assert run.run() == 0
+    assert [run.seen(0, rank)["CUDA_VISIBLE_DEVICES"] for rank in (0, 1)] == ["3,5", "6"]
+    assert run.seen(0, 0)["OMP_NUM_THREADS"] == str(max(1, len(os.sched_getaffinity(0)) // 2))
+
+
+def test_the_users_own_variables_win_under_mpirun(gang: Callable[..., Gang]) -> None:
+    own = {"CUDA_VISIBLE_DEVICES": "9", "OMP_NUM_THREADS": "5", "MASTER_PORT": "1", "OMPI_MCA_btl": "self,tcp"}
+    own["TMPDIR"] = "/tmp/theirs"
+    run = gang(OPENMPI4, 1, 2, ADD, environment_variables=own)
+    assert run.run() == 0
+    for rank in (0, 1):
+        seen = run.seen(0, rank)
+        assert {name: seen[name] for name in own} == own
+
+
+def test_interfaces_that_the_user_has_chosen_are_not_taken_back() -> None:
+    version4 = flavours.Mpi(flavours.OPENMPI, "4.1.8", "/usr/bin/mpirun")
+    meeting = Meeting(["10.0.0.1", "10.0.0.2"], ["a", "b"], 29999)
+    assert settings(version4, 0, meeting, "/agent", {})["OMPI_MCA_btl_tcp_if_exclude"] == "lo,docker0"
+    assert "OMPI_MCA_btl_tcp_if_exclude" not in settings(
+        version4, 0, meeting, "/agent", {"OMPI_MCA_btl_tcp_if_include": "ib0"}
+    )
+
+
+def test_mpi_is_asked_for_its_version_once(tmp_path: Path) -> None:
+    folder = environment(OPENMPI4).parent.resolve()
+    variables = {"PATH": str(folder), "HOME": str(tmp_path)}
+    found = mpi.find(variables, tmp_path)
+    assert (found.flavour, found.major, found.program) == (flavours.OPENMPI, 4, str(folder / "mpirun"))
+    memory = tmp_path / flavours.MEMORY
+    memory.write_text(memory.read_text().replace(found.version, "4.0.0"))
+    assert mpi.find(variables, tmp_path).version == "4.0.0"
+    memory.write_text("nonsense")
+    assert mpi.find(variables, tmp_path) == found
+
+
+def test_without_mpi_the_package_to_add_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flavours, "_ELSEWHERE", ())
+    (tmp_path / "mpirun").write_text("#!/bin/sh\necho something else 1.0\n")
+    (tmp_path / "mpirun").chmod(0o700)
+    with pytest.raises(RunProblem) as raised:
+        mpi.find({"PATH": str(tmp_path)})
+    assert raised.value.code == "MpiNotFound"
+    assert "`openmpi`" in raised.value.help
+    assert "`mpi4py`" in raised.value.help
+
+
+def test_mpi_in_a_container_is_refused() -> None:
+    with pytest.raises(RunProblem) as raised:
+        mpi.find({}, image="image:1")
+    assert raised.value.code == "MpiInContainer"
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Callable[..., Any]:
+    """Calls the agent as mpirun does; the node's MPI is installed below /there."""
+    found = flavours.Mpi(flavours.OPENMPI, "4.1.8", "/here/bin/mpirun")
+
+    def spawn(node: int, argv: list[str], variables: Mapping[str, str]) -> Process:
+        if node == 2:
+            raise RunProblem("NodeLost", "node 2 is lost")
+        environment = {**variables, "RUNYARD_MPI_PREFIX": "/there", "NODE": str(node)}
+        return Process(subprocess.Popen(argv, env=environment))
+
+    def called(folder: Path, *words: str) -> int:
+        folder.mkdir()
+        with mpi.Agents(folder, found, spawn):
+            assert os.access(folder / "mpi" / "agent", os.X_OK)
+            return subprocess.run([os.path.realpath(folder / "mpi" / "agent"), *words], timeout=DEADLINE).returncode
+
+    return called
+
+
+def test_an_agent_ends_as_the_command_on_the_node_does(call: Callable[..., int], tmp_path: Path) -> None:
+    assert call(tmp_path / "run", "-x", "runyard-7", "test", '"$NODE"', "=", "7", "&&", "exit", "5") == 5
+    assert call(tmp_path / "killed", "runyard-1", "kill", "-9", "$$") == 137
+    assert call(tmp_path / "elsewhere", "runyard-1", "test", '"/here/bin/orted"', "=", "/there/bin/orted") == 0
+
+
+def test_an_agent_fails_when_its_node_is_lost(call: Callable[..., int], tmp_path: Path) -> None:
+    assert call(tmp_path / "run", "runyard-2", "true") == 1
+
+
+def test_a_folder_whose_name_mpirun_would_take_apart(call: Callable[..., int], tmp_path: Path) -> None:
+    folder = tmp_path / "of me: mine"
+    assert call(folder, "runyard-1", "exit", "3") == 3
+    assert list(folder.iterdir()) == []
+
+
+def test_what_still_runs_is_stopped_when_mpirun_is_done(tmp_path: Path, until: Until) -> None:
+    (tmp_path / "run").mkdir()
+    started: list[Process] = []
+
+    def spawn(node: int, argv: list[str], variables: Mapping[str, str]) -> Process:
+        started.append(Process(subprocess.Popen(argv, env={})))
+        return started[-1]
+
+    found = flavours.Mpi(flavours.OPENMPI, "4.1.8", "/here/bin/mpirun")
+    with mpi.Agents(tmp_path / "run", found, spawn):
+        agent = subprocess.Popen([tmp_path / "run" / "mpi" / "agent", "runyard-1", "exec sleep 600"])
+        until(lambda: started, "the command")
+    assert agent.wait(DEADLINE) == 1
+    assert started[0].process.wait(DEADLINE) == -9

@@ -1,0 +1,20 @@
+import pytest
+
+from runyard.sdk.data.datapath import DataPath, DataPathComputeBinding
+from runyard.sdk.exceptions import UserErrorException
+
+
+def test_there_and_back() -> None:
+    path = DataPath("files", "models", "m")
+    reference = path.create_data_reference(datapath_compute_binding=DataPathComputeBinding("download"))
+    assert (str(reference), reference.mode) == ("$AZUREML_DATAREFERENCE_m", "download")
+    back = DataPath.create_from_data_reference(reference)
+    assert (back.datastore_name, back.path_on_datastore) == ("files", "models")
+    assert DataPathComputeBinding.create_from_data_reference(reference).mode == "download"
+
+
+def test_faults() -> None:
+    with pytest.raises(UserErrorException, match="datastore"):
+        DataPath()
+    with pytest.raises(UserErrorException, match="mode"):
+        DataPathComputeBinding("copy")

@@ -1,0 +1,78 @@
+"""If these fail, a workspace relaxes pins that it should not, or keeps more environments than its disk can hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from runyard.store.content import deletion
+from runyard.store.errors import NotFound, Refused
+from runyard.store.runs import workspace_settings, workspaces
+from runyard.store.runs.workspace_settings import LIMIT, RELAX, SCOPE
+from runyard.store.store import Store
+
+
+def put(store: Store, key: str, value: str) -> dict[str, str]:
+    with store.database.write() as connection:
+        workspace_settings.put(connection, "local", key, value)
+        return workspace_settings.find(connection, "local")
+
+
+def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
+    with store.database.read() as connection:
+        settings = workspace_settings.find(connection, "local")
+    assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace"}
+    assert workspace_settings.whole_workspace(settings)
+    assert not workspace_settings.relax(settings)
+    assert workspace_settings.limit(settings) is None
+
+
+def test_a_setting_is_changed_and_set_back(store: Store) -> None:
+    assert workspace_settings.relax(put(store, RELAX, " True "))
+    assert put(store, RELAX, "false")[RELAX] == "false"
+    put(store, RELAX, "true")
+    with store.database.write() as connection:
+        workspace_settings.remove(connection, "local", RELAX)
+        assert workspace_settings.find(connection, "local")[RELAX] == "false"
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("50GB", 50 * 10**9),
+        ("50 gb", 50 * 10**9),
+        ("1.5GiB", 3 * 2**29),
+        ("2T", 2 * 10**12),
+        ("1000", 1000),
+        ("None", None),
+    ],
+)
+def test_a_limit_is_a_size(store: Store, text: str, size: int | None) -> None:
+    assert workspace_settings.limit(put(store, LIMIT, text)) == size
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [(RELAX, "yes"), (RELAX, ""), (LIMIT, "much"), (LIMIT, "-1GB"), (LIMIT, "0"), (LIMIT, "1e9"), (LIMIT, "50XB")],
+)
+def test_a_value_that_a_key_does_not_take_is_refused_with_what_it_takes(store: Store, key: str, value: str) -> None:
+    with pytest.raises(Refused, match=r"It takes (true or false|a size)") as caught:
+        put(store, key, value)
+    assert caught.value.code == "bad_setting"
+
+
+def test_an_unknown_key_is_refused_with_the_known_ones(store: Store) -> None:
+    with pytest.raises(Refused, match=r"environments\.relax, environments\.limit"):
+        put(store, "environments.relaxed", "true")
+
+
+def test_settings_belong_to_a_workspace_and_go_with_it(store: Store) -> None:
+    with store.database.write() as connection:
+        workspaces.create(connection, "other", "s", "g")
+        workspace_settings.put(connection, "other", RELAX, "true")
+        assert not workspace_settings.relax(workspace_settings.find(connection, "local"))
+    deletion.delete_workspace(store, "other")
+    with store.database.write() as connection:
+        workspaces.create(connection, "other", "s", "g")
+        assert not workspace_settings.relax(workspace_settings.find(connection, "other"))
+        with pytest.raises(NotFound):
+            workspace_settings.find(connection, "nowhere")
