@@ -34,6 +34,8 @@ HEALTH = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "3",
+    # Ray's head forks a process for each ray:// client, in which gRPC's own fork handlers crash now and then.
+    "GRPC_ENABLE_FORK_SUPPORT": "0",
     # A head that a test has stopped for a while is waited for.
     "RAY_gcs_rpc_server_reconnect_timeout_s": "240",
     "RAY_worker_niceness": "0",
