@@ -23,7 +23,7 @@ from runyard.contracts import manifest
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.home import read_server, read_token
 from runyard.contracts.plan import Launch, Plan, node_folder
-from runyard.node.delivery.retrying_client import Courier
+from runyard.node.delivery.retrying_client import RetryingClient
 from runyard.node.launch import processes
 from runyard.system.processes import end_with_parent
 
@@ -106,8 +106,8 @@ class RunOnServer:
     def locator(self) -> Locator:
         return replace(self.server.client.locator, token=self.token)
 
-    def courier(self, folder: Path) -> Courier:
-        return Courier(self.id, self.locator(), folder)
+    def client(self, folder: Path) -> RetryingClient:
+        return RetryingClient(self.id, self.locator(), folder)
 
 
 _PATIENT = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); from runyard.node.signals import Signals; s = Signals()"

@@ -12,8 +12,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import encodings.ascii
-import encodings.idna  # noqa: F401 - for the name of the server's host; both are loaded with the first request
+import encodings.idna  # noqa: F401 - for the name of the server's host; loaded with the first request, as http.client is
 import gc
+import http.client  # noqa: F401
 import json
 import os
 import select
@@ -26,6 +27,8 @@ from typing import Any, NoReturn
 from runyard.environments import prepare as _environments  # noqa: F401
 from runyard.node import runner
 from runyard.node.gang import follower, leader  # noqa: F401
+from runyard.node.launch import frameworks, ports  # noqa: F401
+from runyard.node.outcome import failure, outcome  # noqa: F401
 from runyard.node.rescue import rescue  # noqa: F401
 from runyard.node.signals import Signals
 

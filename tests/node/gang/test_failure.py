@@ -30,7 +30,8 @@ with open(f'outputs/rank_{rank}', 'w') as f: f.write('half')
 """
 WAIT = SLEEP + "time.sleep(600)\n"
 QUICKLY = (
-    "from runyard.node.gang import link; link.SILENCE = 6.0; from runyard.node import rescue; rescue.ALIVE_FOR = 2.0"
+    "from runyard.node.gang import link; link.SILENCE = 6.0; "
+    "from runyard.node.rescue import rescue; rescue.ALIVE_FOR = 2.0"
 )
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from runyard.node.gang import link
-from runyard.node.gang.followers import Door
+from runyard.node.gang.followers import FollowerConnections
 from runyard.node.gang.link import Link, LinkLost, Message, Stranger, join, own_address, welcome
 from runyard.node.problem import RunProblem
 
@@ -121,7 +121,7 @@ def test_no_secret_is_no_link(listener: socket.socket) -> None:
             welcome(connection, "")
 
 
-def test_the_door_tells_what_is_said_and_who_is_gone() -> None:
+def test_messages_are_passed_on_and_so_is_a_lost_connection() -> None:
     told: list[tuple[int, Message]] = []
     came = threading.Condition()
 
@@ -134,17 +134,17 @@ def test_the_door_tells_what_is_said_and_who_is_gone() -> None:
         with came:
             assert came.wait_for(lambda: len(told) >= count, WAIT)
 
-    with closing(Door("127.0.0.1", "secret", 3, {"folder": "x"}, tell)) as door:
-        first = join(door.place, "secret", 1)
+    with closing(FollowerConnections("127.0.0.1", "secret", 3, {"folder": "x"}, tell)) as connections:
+        first = join(connections.place, "secret", 1)
         assert first.receive()["folder"] == "x"
         first.send("hello")
         wait(1)
         assert (told[0][0], told[0][1]["say"]) == (1, "hello")
-        assert door.heard(1) <= time.monotonic()
+        assert connections.last_message(1) <= time.monotonic()
         for stranger in (1, 7):  # it is here already; there is no such node
-            with closing(join(door.place, "secret", stranger)) as twin, pytest.raises(LinkLost):
+            with closing(join(connections.place, "secret", stranger)) as twin, pytest.raises(LinkLost):
                 twin.receive()
-        door.send(1, "go")
+        connections.send(1, "go")
         assert first.receive()["say"] == "go"
         first.close()
         wait(2)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Prepare = Callable[..., "Gang"]
 Until = Callable[[Callable[[], object], str], None]
 
-ALONE = "from runyard.node.gang import crew; crew.WITNESS = 'hidden'"
+ALONE = "from runyard.node.gang import link; link.WITNESS = 'hidden'"
 """Said to a follower: its disk is another one than that of node 0."""
 
 TWO_BY_TWO = Distribution(nodes=2, processes=4)

@@ -28,7 +28,7 @@ time.sleep(600)
 
 SUBREAPER = """
 import os, signal, subprocess, sys
-from runyard.node import processes
+from runyard.node.launch import processes
 processes.adopt_orphans()
 child = subprocess.Popen([sys.executable, '-c', sys.argv[1], sys.argv[2], 'bare'], start_new_session=True)
 while not os.path.exists(sys.argv[2]):

@@ -16,15 +16,15 @@ from runyard.store.runs import attempts
 if TYPE_CHECKING:
     from tests.node.conftest import Gang, Node, RunOnServer, Server
 
-ALONE = "from runyard.node.gang import crew; crew.WITNESS = 'hidden'"
+ALONE = "from runyard.node.gang import link; link.WITNESS = 'hidden'"
 
 
 def keep(run: RunOnServer, tmp_path: Path, **files: bytes) -> None:
     """What a former attempt has left in the history of the run."""
-    courier = run.courier(tmp_path)
+    client = run.client(tmp_path)
     for name, content in files.items():
         digest = hashlib.sha256(content).hexdigest()
-        courier.put(name.replace("__", "/"), content, len(content), digest)
+        client.put(name.replace("__", "/"), content, len(content), digest)
 
 
 def begin_next_attempt(run: RunOnServer) -> None:

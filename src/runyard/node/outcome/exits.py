@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 
 class Exit(NamedTuple):
@@ -70,6 +70,12 @@ def killed_by(exit: Exit) -> int | None:
     if exit.signal is None and exit.code is not None and 128 < exit.code < 128 + signal.NSIG:
         return exit.code - 128
     return exit.signal
+
+
+def killed_by_fields(error: Mapping[str, Any] | None) -> int | None:
+    """The same for the process that an error of a run is about; None when it is about none."""
+    fields = (error or {}).get("exit")
+    return killed_by(Exit(fields["code"], fields["signal"])) if fields else None
 
 
 def memory_kills(root: Path = Path("/")) -> int:

@@ -48,15 +48,15 @@ def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Cal
     else:
         # Loaded only here: what speaks HTTP takes longer to load than the whole start of a script.
         from runyard.node.delivery.removal import remove
-        from runyard.node.delivery.retrying_client import Courier, Refused
+        from runyard.node.delivery.retrying_client import Refused, RetryingClient
 
-        courier = Courier.of(plan, folder, check)
+        client = RetryingClient.of(plan, folder, check)
         objects = Path(plan.objects) if plan.objects is not None else folder / "objects"
         try:
-            manifest = manifest or fetch_manifest(courier, snapshot_id)
+            manifest = manifest or fetch_manifest(client, snapshot_id)
             if plan.objects is None:
-                courier.fact({"fact": "preparing", "reason": "the snapshot is being fetched"})
-                fetch_objects(courier, manifest, objects, check)
+                client.fact({"fact": "preparing", "reason": "the snapshot is being fetched"})
+                fetch_objects(client, manifest, objects, check)
         except Refused as refusal:
             raise RunProblem(
                 "SnapshotIncomplete", f"The snapshot of the run could not be fetched: {refusal}"

@@ -18,7 +18,7 @@ from runyard.contracts.distribution import MPI
 from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Plan, node_folder
 from runyard.node import state
-from runyard.node.delivery.run_delivery import Shipping, deliver
+from runyard.node.delivery.run_delivery import RunDelivery, deliver
 from runyard.node.facts import Fact, ended
 from runyard.node.launch import processes
 from runyard.node.lock import take_lock
@@ -89,9 +89,9 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
     else:
         say("taking over from a node runner that ended before it did anything")
     shares_work = former is not None and former.shares_work
-    shipping = Shipping(plan, folder, signals, resume=True, shares_work=shares_work)
-    end = None if plan.node else end_of(former, signals.stop_asked)
-    return deliver(shipping, end, folder, signals)
+    delivery = RunDelivery(plan, folder, signals, resume=True, shares_work=shares_work)
+    end = None if plan.node else end_of(former, signals.stop_requested)
+    return deliver(delivery, end, folder, signals)
 
 
 def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
@@ -125,7 +125,7 @@ def _end_processes(former: State, grace: float, signals: Signals) -> None:
         say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
 
 
-def end_of(former: State | None, stop_asked: bool = False) -> Fact:
+def end_of(former: State | None, stop_requested: bool = False) -> Fact:
     """How the run ended: as the former runner has recorded it, if the script had ended before the runner died."""
     if former is not None and former.ended is not None:
         return former.ended
@@ -138,7 +138,7 @@ def end_of(former: State | None, stop_asked: bool = False) -> Fact:
     }
     fact = ended("failed", error)
     stop = former.stop if former is not None else None
-    if stop == CANCELLED or stop_asked:
+    if stop == CANCELLED or stop_requested:
         fact["stopped"] = True
     elif stop == OVERDUE:
         fact["timed_out"] = True
