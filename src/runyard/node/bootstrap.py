@@ -43,7 +43,7 @@ def folder_name(runs: str, run_id: str, node: int) -> str:
 
 
 def shared(order: dict[str, str]) -> bool:
-    """Whether this is the disk of the server: a file of this gang lies there, with the word that only it knows."""
+    """Whether this is the disk of the server: a file of this gang is there, with its secret."""
     try:
         with open(order["witness"], encoding="utf-8") as file:
             return file.read() == order["word"] and os.access(order["runs"], os.W_OK)

@@ -17,7 +17,7 @@ from runyard.contracts.distribution import MPI, PARAMETER_SERVER, Rank
 from runyard.contracts.plan import Plan
 from runyard.node.launch import launch, processes, variables
 from runyard.node.launch.children import Child, Children
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome import exits
 from runyard.node.outcome.exits import Exit
 from runyard.node.outcome.rank_ends import RankEnd
@@ -105,7 +105,7 @@ class Crew:
 
             cache = Path(self.plan.environments) if self.plan.environments else None
             self.mpi = find(self.variables(), cache, str(self.built.image or "") if self.built is not None else "")
-            say(f"MPI: {self.mpi.description}")
+            log_line(f"MPI: {self.mpi.description}")
 
     @property
     def built(self) -> Built | None:
@@ -225,11 +225,11 @@ class Crew:
             text = exits.words(child.exit, self._starved())
             if rank is None:
                 others.append(child)
-                say(f"process {child.pid} ended: {text}")
+                log_line(f"process {child.pid} ended: {text}")
                 continue
             ranks.append(self._rank_end(rank, child.exit, child.at, child.log))
             name = f"rank {rank.rank} (process {child.pid})" if self.plan.distribution.gang else f"process {child.pid}"
-            say(f"{name} ended: {text}")
+            log_line(f"{name} ended: {text}")
         return ranks, others
 
     def _ends_under_mpi(self) -> list[RankEnd]:
@@ -284,4 +284,4 @@ class Crew:
         if self.built is not None and self.built.image:
             from runyard.environments.containers.runtime import remove_containers
 
-            remove_containers(self.plan.run_id, say, self.plan.node)
+            remove_containers(self.plan.run_id, log_line, self.plan.node)

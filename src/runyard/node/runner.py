@@ -19,7 +19,7 @@ from runyard.contracts.distribution import MPI, Rank
 from runyard.contracts.plan import Plan
 from runyard.node.crew import Crew
 from runyard.node.lock import take_lock
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome import exits
 from runyard.node.outcome.rank_ends import RankEnds
 from runyard.node.prepare.mlflow_warning import MlflowWatch
@@ -47,13 +47,13 @@ def main(arguments: list[str], signals: Signals) -> int:
     folder = Path(arguments[0]).absolute()
     lock = take_lock(folder, LOCK_PROBED_FOR)
     if lock is None:
-        say(f"another node runner is at work in {folder}")
+        log_line(f"another node runner is at work in {folder}")
         return 0
     with lock:
         try:
             plan = Plan.load(folder)
         except BadFile as error:
-            say(f"there is nothing that can be run or delivered here: {error}")
+            log_line(f"there is nothing that can be run or delivered here: {error}")
             return 1
         if rescuing:
             from runyard.node.rescue.rescue import rescue
@@ -174,10 +174,10 @@ class Runner:
         from runyard.node.outcome import outcome
 
         if isinstance(problem, RunProblem):
-            say(f"the script was not started: {problem.message}")
+            log_line(f"the script was not started: {problem.message}")
             end = ended("failed", problem.as_error())
         else:
-            say("the run was cancelled before its script was started")
+            log_line("the run was cancelled before its script was started")
             end = outcome.before_start()
         self._end_processes()
         self._open.close()
@@ -194,7 +194,7 @@ class Runner:
         delivery.report(self._mlflow.started(facts.started()))
         stop = self._wait_for_end()
         if stop is not None:
-            say(f"ending the run: it is {stop}")
+            log_line(f"ending the run: it is {stop}")
             self._crew.save(stop=stop)
         if not self._ends.complete():  # how the others end may show what went wrong
             self._end_everywhere()
@@ -319,7 +319,7 @@ class Runner:
     def _leave(self, why: Unwanted) -> int:
         from runyard.node.delivery.removal import remove
 
-        say(str(why))
+        log_line(str(why))
         self._end_processes()
         remove(self._folder)
         return 0

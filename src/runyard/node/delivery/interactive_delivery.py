@@ -29,7 +29,7 @@ from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.removal import remove
 from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
 from runyard.node.facts import Fact, ended
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
 from runyard.system import processes
 from runyard.system.json_files import BadFile, made_of, read_object
@@ -100,9 +100,9 @@ def deliver(folder: Path, order: Order, resume: bool = False) -> int:
         if lead:
             client.fact({**_end(loop, owner.pid), "warnings": loop.warnings()})
     except Unwanted as why:
-        say(f"nothing more to do: {why}")
+        log_line(f"nothing more to do: {why}")
     except ServerAway as why:
-        say(f"left for later: {why}")
+        log_line(f"left for later: {why}")
         return LEFT_FOR_LATER
     remove(folder)
     return 0

@@ -14,7 +14,7 @@ from runyard.contracts import journal as contract
 from runyard.contracts import pack
 from runyard.node.delivery.growing_files import open_regular
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
-from runyard.node.log import say
+from runyard.node.log import log_line
 
 BATCH = 1 << 20
 
@@ -228,4 +228,4 @@ def _write_ack(journal: _Journal) -> None:
         os.replace(aside, ack)
     except OSError as error:
         # On a full disk, for instance. What is sent twice does no harm, so the journal goes on.
-        say(f"{ack.name} could not be written: {error}")
+        log_line(f"{ack.name} could not be written: {error}")

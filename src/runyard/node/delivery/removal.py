@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.system import folders
 
 
@@ -16,4 +16,4 @@ def remove(folder: Path) -> None:
         os.rename(folder, aside)
     except FileNotFoundError:
         return
-    folders.remove(aside, lambda path, error: say(f"{path} could not be removed: {error}"))
+    folders.remove(aside, lambda path, error: log_line(f"{path} could not be removed: {error}"))

@@ -14,7 +14,7 @@ from typing import Any, Callable, Mapping, TypeVar
 
 from runyard.client.http import Body, Client, ClientProblem, Locator, Params, Stream, quote
 from runyard.contracts.plan import Plan
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
 
 LONGEST_PAUSE = 5.0
@@ -83,7 +83,7 @@ class RetryingClient:
         except Refused as refusal:
             if own and refusal.code == "run_not_found":
                 raise Unwanted(f"run {self.run_id} was deleted on the server") from refusal
-            say(f"the server refused the fact {fact.get('fact')!r} of {run_id or self.run_id}: {refusal}")
+            log_line(f"the server refused the fact {fact.get('fact')!r} of {run_id or self.run_id}: {refusal}")
 
     def append(self, name: str, offset: int, chunk: bytes, restart: bool = False) -> int:
         """Add bytes to a growing file of the run; returns its size on the server. A gap is `Refused`."""
@@ -148,13 +148,13 @@ class RetryingClient:
             else:
                 self._answered_at = time.monotonic()
                 if logged:
-                    say("the server answers again")
+                    log_line("the server answers again")
                 return answer
             faults += problem.code == "internal"
             if _final(problem) or (faults >= TRIES_AT_A_FAULT and not insist):
                 raise Refused(problem)
             if not logged and pause > 0.5:
-                say(f"the server does not take it, trying on: {problem}")
+                log_line(f"the server does not take it, trying on: {problem}")
                 logged = True
             self._wait(pause)
             pause = min(pause * 2, LONGEST_PAUSE)

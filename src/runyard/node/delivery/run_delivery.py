@@ -17,7 +17,7 @@ from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.removal import remove
 from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
 from runyard.node.facts import Fact
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
 from runyard.node.signals import Signals
 from runyard.node.streams import ENVIRONMENT_LOG, MPIRUN_LOG, RUNNER_LOG, std_log
@@ -113,13 +113,13 @@ class RunDelivery:
             self._report()
             self.outcome = DELIVERED
         except Unwanted as why:
-            say(f"nobody waits for this run any more: {why}")
+            log_line(f"nobody waits for this run any more: {why}")
             self.outcome = UNWANTED
         except ServerAway as why:
-            say(f"left for later: {why}")
+            log_line(f"left for later: {why}")
             self.outcome = AWAY
         except Exception:  # noqa: BLE001 - the script goes on; a rescue delivers what is left
-            say(f"the delivery failed:\n{traceback.format_exc()}")
+            log_line(f"the delivery failed:\n{traceback.format_exc()}")
             self.outcome = BROKEN
         finally:
             self._signals.wake()
@@ -127,7 +127,7 @@ class RunDelivery:
     def _await_end_of_superseded(self) -> None:
         """This node was cut off, and the run was started again elsewhere: what runs here is stopped and delivered."""
         if not self._finishing.is_set():
-            say("another attempt of this run is under way: this one is ended")
+            log_line("another attempt of this run is under way: this one is ended")
             self._signals.request_stop()
             self._loop.follow(until=self._finishing.is_set)
 
@@ -136,8 +136,8 @@ class RunDelivery:
             self._client.fact({"fact": "heartbeat"})
         warnings = [*((self._end or {}).get("warnings", [])), *self.warnings]
         for warning in warnings:
-            say(f"warning: {warning['message']}")
-        say("everything is delivered")
+            log_line(f"warning: {warning['message']}")
+        log_line("everything is delivered")
         while self._own_log.send_new():
             pass
         if self._end is not None:

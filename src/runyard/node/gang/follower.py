@@ -21,7 +21,7 @@ from runyard.node.gang.link import LOST, WITNESS, Link, LinkLost, Message, keep_
 from runyard.node.gang.publish import find_leader
 from runyard.node.launch.children import Child
 from runyard.node.launch.meeting import Meeting
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome.rank_ends import RankEnd
 from runyard.node.problem import RunProblem, Stopped, Unwanted
 from runyard.node.signals import Signals
@@ -54,7 +54,7 @@ class Follower:
                 self._receive_from(self._link)
                 self._follow()
         except (Over, Stopped, Unwanted) as why:
-            say(f"this node's part is over{f': {why}' if str(why) else ''}")
+            log_line(f"this node's part is over{f': {why}' if str(why) else ''}")
         finally:
             # Also when something went wrong here: nothing of a run outlives it.
             ends, others = self._crew.end()
@@ -91,7 +91,7 @@ class Follower:
             self._fail(problem)
 
     def _fail(self, problem: RunProblem) -> None:
-        say(f"the processes of this node were not started: {problem.message}")
+        log_line(f"the processes of this node were not started: {problem.message}")
         self._send("failed", error=problem.as_error())
 
     # -- from the leader ----------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Follower:
             child = self._crew.spawn(argv, {**self._crew.variables_under_mpi(self._meeting), **more})
             self._spawned[child.pid] = number
         except RunProblem as problem:
-            say(f"what mpirun asked for was not started: {problem.message}")
+            log_line(f"what mpirun asked for was not started: {problem.message}")
             self._send("spawned_ended", number=number, code=1)
 
     def _unspawn(self, number: int) -> None:
@@ -167,7 +167,7 @@ class Follower:
     def _report_stop(self) -> None:
         if self._signals.stop_requested and not self._stop_reported:
             self._stop_reported = True
-            say("a stop was requested here: the leader is told")
+            log_line("a stop was requested here: passed on to the leader")
             self._send("stop_asked")
 
     def _deliver(self) -> int:

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Callable
 
 from runyard.node.gang.link import LOST, Link, LinkLost, Message, Stranger, keep_beating, welcome
-from runyard.node.log import say
+from runyard.node.log import log_line
 
 OnMessage = Callable[[int, Message], None]
 
@@ -65,7 +65,7 @@ class FollowerConnections:
         try:
             link = welcome(connection, self._secret)
         except (LinkLost, Stranger) as why:
-            say(f"a connection was not accepted: {why}")
+            log_line(f"a connection was not accepted: {why}")
             connection.close()
             return
         with self._changing:
@@ -73,7 +73,7 @@ class FollowerConnections:
             if not refused:
                 self._links[link.node] = link
         if refused:
-            say(f"node {link.node} was not let in: it is here already, or is none of this run")
+            log_line(f"node {link.node} was not let in: it is here already, or is none of this run")
             link.close()
             return
         link.send("welcome", **self._greeting)

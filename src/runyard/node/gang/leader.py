@@ -21,7 +21,7 @@ from runyard.node.gang.roster import Member, Roster
 from runyard.node.gang.spawned import Spawned, SpawnedCommands
 from runyard.node.launch.meeting import Meeting
 from runyard.node.launch.processes import HOPELESS_AFTER
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome.rank_ends import RankEnd, RankEnds
 from runyard.node.problem import RunProblem, Unwanted
 from runyard.node.signals import Signals
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from runyard.node.delivery.run_delivery import RunDelivery
 
 LOOK_EVERY = 1.0  # for a server that has forgotten the run
-HERE_WITHIN = 120.0  # seconds for the followers to say hello
-REPORT_AFTER = 0.5  # seconds of waiting for other nodes after which the server is told of it
+HERE_WITHIN = 120.0  # seconds for the followers to send hello
+REPORT_AFTER = 0.5  # seconds of waiting for other nodes after which the server gets to know of it
 ENDED_WITHIN = HOPELESS_AFTER + 15.0  # seconds for the followers to end their processes, on top of the grace
 DELIVERED_WITHIN = 4000.0  # seconds for the followers to deliver: one that finds no server gives up before
 
@@ -52,7 +52,7 @@ class Leader:
         greeting = {"folder": str(folder), "word": secret}
         self._connections = FollowerConnections(self.address, plan.link, self._nodes, greeting, self._enqueue)
         self._publisher = Publisher(plan, folder, self._connections.place, signals.wake)
-        say(f"leading {self._nodes} nodes, at {self._connections.place}")
+        log_line(f"leading {self._nodes} nodes, at {self._connections.place}")
 
     # -- before the processes run ------------------------------------------------------------------------------------
 

@@ -115,7 +115,7 @@ def welcome(connection: socket.socket, secret: str) -> Link:
     greeting = _greeting(reader)
     node = greeting.get("node")
     if not isinstance(node, int):
-        raise Stranger("it does not say which node it is")
+        raise Stranger("it does not name its node")
     key = _key(secret, drawn, str(greeting.get("drawn")), node)
     _check(greeting, key, FOLLOWER)
     _write(connection, {"proof": _sign(key, LEADER).decode()})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Callable
 
 from runyard.contracts.plan import Plan
 from runyard.node.gang.link import Link, LinkLost, Stranger, join
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def find_leader(plan: Plan, folder: Path, check: Callable[[], None]) -> Link | N
         try:
             place = client.send("GET", _path(plan), params={"attempt": plan.attempt})["address"]
         except Refused as refusal:
-            say(f"the server does not tell where the leader is: {refusal}")
+            log_line(f"the server does not tell where the leader is: {refusal}")
             return None
         if place:
             try:
@@ -60,11 +60,11 @@ def find_leader(plan: Plan, folder: Path, check: Callable[[], None]) -> Link | N
             except (LinkLost, Stranger) as why:
                 if str(why) != logged:
                     logged = str(why)
-                    say(f"the leader at {place} was not met: {logged}")
+                    log_line(f"the leader at {place} was not met: {logged}")
         check()
         time.sleep(pause)
         pause = min(pause * 1.5, LONGEST_PAUSE)
-    say(f"the leader was not found within {FIND_WITHIN:.0f} s")
+    log_line(f"the leader was not found within {FIND_WITHIN:.0f} s")
     return None
 
 

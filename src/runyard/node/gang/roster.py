@@ -8,7 +8,7 @@ from typing import Any
 
 from runyard.contracts.distribution import Distribution
 from runyard.node.gang.link import LOST, Message
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome.rank_ends import RankEnd, RankEnds
 from runyard.node.problem import RunProblem
 
@@ -56,7 +56,7 @@ class Roster:
         if kind == "hello":
             member.host, member.address = str(message["host"]), str(message["address"])
             member.shares_work, member.here = bool(message["shares_work"]), True
-            say(f"{member.name} is here{', and shares the working folder' if member.shares_work else ''}")
+            log_line(f"{member.name} is here{', and shares the working folder' if member.shares_work else ''}")
         elif kind == "ready":
             member.ports, member.ready = [int(port) for port in message["ports"]], True
         elif kind == "failed":
@@ -78,7 +78,7 @@ class Roster:
         """A node is lost; not one that has delivered, which was about to leave."""
         member = self.members[node]
         if not member.delivered and member.lost is None:
-            say(f"{member.name} is lost: {why}")
+            log_line(f"{member.name} is lost: {why}")
             member.lost, member.lost_at = why, at
 
     def first_lost(self) -> Member | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
 from runyard.node.launch import launch, processes
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome import exits
 from runyard.node.outcome.exits import Exit
 from runyard.node.signals import Signals
@@ -46,10 +46,10 @@ class Children:
         self._cookie, self._grace, self._signals = cookie, grace, signals
 
     def start(self, argv: list[str], work: Path, variables: Mapping[str, str], log: Path) -> Child:
-        """Start a program in a session of its own; RunProblem says why it cannot be."""
+        """Start a program in a session of its own; RunProblem when it cannot be."""
         child = Child(launch.start(argv, work, variables, log), log)
         self.all.append(child)
-        say(f"started process {child.pid}: {' '.join(argv)}")
+        log_line(f"started process {child.pid}: {' '.join(argv)}")
         return child
 
     def launched(self) -> list[Launched]:
@@ -77,7 +77,7 @@ class Children:
         living = self.living()
         if living and self.all and all(child.exit is not None for child in self.all):
             left = ", ".join(str(each.pid) for each in living)
-            say(f"ending {len(living)} processes that the script has left: {left}")
+            log_line(f"ending {len(living)} processes that the script has left: {left}")
         ended = []
 
         def pause(seconds: float) -> None:
@@ -86,7 +86,7 @@ class Children:
 
         remaining = processes.end(self.living, self._grace, pause) if living else []
         if remaining:
-            say(f"these processes could not be ended: {', '.join(str(process.pid) for process in remaining)}")
+            log_line(f"these processes could not be ended: {', '.join(str(process.pid) for process in remaining)}")
         ended.extend(self.reap())
         for child in self.all:
             if child.exit is None:  # it hangs in the kernel, and will be gone when it comes out

@@ -11,7 +11,7 @@ _SIOCGIFADDR = 0x8915
 
 
 def of_address(address: str) -> str | None:
-    """The interface with this IPv4 address; None when there is none, or when it cannot be told (not on Linux)."""
+    """The interface with this IPv4 address; None when there is none, or when it cannot be found out (not on Linux)."""
     if sys.platform != "linux":
         return None
     return next((name for name, found in _addresses() if found == address), None)

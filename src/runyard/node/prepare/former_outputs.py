@@ -11,7 +11,7 @@ from runyard.client.http import Stream, quote
 from runyard.contracts import names, pack
 from runyard.contracts.plan import Plan
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.prepare.layout import BadObject, copy_object, out_of_disk
 from runyard.node.problem import RunProblem
 
@@ -19,7 +19,7 @@ OUTPUTS = "outputs"
 
 
 def give_back(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
-    """Put into `work/outputs` what this node wrote there in former attempts. What the other nodes kept for themselves
+    """Put into `work/outputs` what this node wrote there in former attempts. What the other nodes wrote
     is theirs; `give_back_of` brings it to a node that shares its working folder with them."""
     if plan.node:
         _give_back(plan, folder, f"{OUTPUTS}/node_{plan.node}/", (), f"{OUTPUTS}/", check)
@@ -29,7 +29,7 @@ def give_back(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
 
 
 def give_back_of(nodes: list[int], plan: Plan, folder: Path, check: Callable[[], None]) -> None:
-    """Put into `work/outputs/node_<k>` what is kept there, for each of the nodes."""
+    """Put into `work/outputs/node_<k>` what is stored there, for each of the nodes."""
     for node in nodes:
         name = f"{OUTPUTS}/node_{node}/"
         _give_back(plan, folder, name, (), name, check)
@@ -51,7 +51,7 @@ def _give_back(
             check()
             path = work / (place + places[name][len(prefix) :])
             if not _inside(path.parent, work):
-                say(f"{name} is not given back: its folder is a link that leads elsewhere")
+                log_line(f"{name} is not given back: its folder is a link that leads elsewhere")
                 continue
             _bring(client, plan, each, path)
             count += 1
@@ -62,7 +62,7 @@ def _give_back(
     except OSError as error:
         raise out_of_disk(error, folder) from error
     if count:
-        say(f"gave back {count} files of former attempts: {prefix}")
+        log_line(f"gave back {count} files of former attempts: {prefix}")
 
 
 def _bring(client: RetryingClient, plan: Plan, entry: dict[str, Any], path: Path) -> None:
@@ -77,7 +77,7 @@ def _bring(client: RetryingClient, plan: Plan, entry: dict[str, Any], path: Path
         except BadObject as error:
             raise _damaged(entry, str(error)) from error
         except FileNotFoundError:
-            say(f"{entry['name']} is not among the objects on this disk: the server is asked for it")
+            log_line(f"{entry['name']} is not among the objects on this disk: the server is asked for it")
 
     def write(response: Stream) -> str:
         seen = hashlib.sha256()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.plan import Plan
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.prepare.fetch import fetch_manifest, fetch_objects, local_manifest
 from runyard.node.prepare.layout import lay_out, out_of_disk
 from runyard.node.problem import RunProblem
@@ -64,4 +64,4 @@ def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Cal
         count = lay_out(manifest, objects, work, check)
         if plan.objects is None:
             remove(objects)
-    say(f"laid out {count} paths of snapshot {snapshot_id}")
+    log_line(f"laid out {count} paths of snapshot {snapshot_id}")

@@ -1,4 +1,4 @@
-"""Bringing what the server keeps for environments to this disk: private wheels, and folders to build images in."""
+"""Fetching what the server stores for environments: private wheels, and folders to build images in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEME = "runyard://"
 
 
 def bring(address: str, plan: Plan, folder: Path, check: Callable[[], None]) -> Path:
-    """Something that the server keeps for environments, now on this disk: `runyard://wheels/<sha256>/<file>` as a file
+    """Something that the server stores for environments, now on this disk: `runyard://wheels/<sha256>/<file>` as a file
     of that name, `runyard://snapshots/<id>` as a folder."""
     kind, _, rest = address[len(SCHEME) :].partition("/")
     client = RetryingClient.of(plan, folder, check)

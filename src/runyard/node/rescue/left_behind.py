@@ -11,7 +11,7 @@ from pathlib import Path
 from runyard.contracts.plan import Plan
 from runyard.node import state
 from runyard.node.lock import take_lock
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.rescue.rescue import take_over
 from runyard.node.signals import Signals
 from runyard.system.processes import alive
@@ -31,7 +31,7 @@ def deliver_left_behind(plan: Plan, folder: Path, signals: Signals) -> None:
             continue
         with lock:
             if (place / "plan.json").is_file():
-                say(f"delivering what a runner of {left.run_id} left in {place}")
+                log_line(f"delivering what a runner of {left.run_id} left in {place}")
                 take_over(left, place, signals)
 
 

@@ -22,7 +22,7 @@ from runyard.node.delivery.run_delivery import RunDelivery, deliver
 from runyard.node.facts import Fact, ended
 from runyard.node.launch import processes
 from runyard.node.lock import take_lock
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, OVERDUE, Launched, State, machine
 from runyard.system.json_files import BadFile
@@ -53,7 +53,7 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
         try:
             lock = _lock(place, deadline, signals)
             if lock is None:
-                say(f"the runner of node {node} is at work, out of reach: it is left to itself")
+                log_line(f"the runner of node {node} is at work, out of reach: it is left to itself")
                 continue
             with lock:
                 if take_over(Plan.load(place), place, signals) == 0:
@@ -61,7 +61,7 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
         except FileNotFoundError:  # its runner has delivered everything, and is gone
             done.add(node)
         except BadFile as error:
-            say(f"what node {node} left cannot be delivered: {error}")
+            log_line(f"what node {node} left cannot be delivered: {error}")
     return done
 
 
@@ -69,7 +69,7 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
     """End what a dead runner left alive in one folder, and deliver what lies there; returns the runner's exit code."""
     former = state.load(folder)
     if former is not None:
-        say(f"taking over from node runner {former.runner.pid}, which is gone")
+        log_line(f"taking over from node runner {former.runner.pid}, which is gone")
         here = former.machine in ("", machine())
         mine = Launched(os.getpid(), started(os.getpid()))
         left = former.processes if here else []
@@ -79,15 +79,15 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
             if Specification.from_dict(plan.launch.environment).kind == CONTAINER:
                 from runyard.environments.containers.runtime import remove_containers
 
-                remove_containers(plan.run_id, say, plan.node)
+                remove_containers(plan.run_id, log_line, plan.node)
             if plan.distribution.kind == MPI:
                 from runyard.node.mpi import remove_files
 
                 remove_files(folder)
         else:
-            say("it was on another machine: its processes, if any are left, are not touched")
+            log_line("it was on another machine: its processes, if any are left, are not touched")
     else:
-        say("taking over from a node runner that ended before it did anything")
+        log_line("taking over from a node runner that ended before it did anything")
     shares_work = former is not None and former.shares_work
     delivery = RunDelivery(plan, folder, signals, resume=True, shares_work=shares_work)
     end = None if plan.node else end_of(former, signals.stop_requested)
@@ -109,7 +109,7 @@ def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
             if killed or former is None or former.machine != machine():
                 return None
             if alive(former.runner.pid, former.runner.started):
-                say(f"killing node runner {former.runner.pid}, which does not go")
+                log_line(f"killing node runner {former.runner.pid}, which does not go")
                 with suppress(ProcessLookupError):
                     os.kill(former.runner.pid, signal.SIGKILL)
             killed, deadline = True, time.monotonic() + KILLED_WITHIN
@@ -117,12 +117,12 @@ def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
 
 
 def _end_processes(former: State, grace: float, signals: Signals) -> None:
-    # A session keeps its id for as long as one of its processes lives, so no stranger can have it, unless all are
-    # gone and the id was given anew: then the leader's start time tells.
+    # A session has its id for as long as one of its processes lives, so nobody else can have it, unless all have ended
+    # and the id was given anew: then the start time of its leader differs.
     sessions = [each.pid for each in former.processes if started(each.pid) in (None, each.started)]
     left = processes.end(lambda: processes.of_run(former.cookie, sessions), grace, signals.wait)
     if left:
-        say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
+        log_line(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
 
 
 def end_of(former: State | None, stop_requested: bool = False) -> Fact:
