@@ -2,7 +2,7 @@
 
     python3 -I -S -c <this text> <what to do, as JSON> <node>
 
-Where the node sees the disk of the server, the runner works in the folder that lies there, with the plan in it.
+Where the node sees the disk of the server, the runner works in the folder that is there, with the plan in it.
 Otherwise the plan and the code are fetched from the server, into a folder of the node's own. The token of the run comes
 in the environment, where other users cannot read it. Then this process becomes the runner.
 """
@@ -20,7 +20,7 @@ import urllib.request
 import zipfile
 
 TOKEN = "RUNYARD_RUN_TOKEN"
-PATIENCE = 60.0  # seconds for which a server that does not answer is asked again
+PATIENCE = 60.0  # seconds for which a request is retried that the server does not answer
 
 
 def main(text: str, node: str) -> None:

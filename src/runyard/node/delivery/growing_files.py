@@ -22,10 +22,10 @@ TAIL = 256
 
 
 class GrowingFile:
-    """One file on its way into the history of the run, under `name`.
+    """One file that is uploaded into the history of the run, under `name`.
 
     A file that got shorter, was replaced, or whose last sent bytes changed, is sent anew from its beginning. With
-    `resume`, the server is asked first how much it has: a former node runner has sent some of it.
+    `resume`, the size on the server is looked up first: a former node runner has sent some of it.
     """
 
     def __init__(self, client: RetryingClient, path: Path, name: str, resume: bool = False) -> None:

@@ -31,10 +31,10 @@ def _addresses() -> Iterator[tuple[str, str]]:
     """Interfaces, and the IPv4 address of each that has one (Linux)."""
     import fcntl
 
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
             try:
-                answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+                address = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
             except OSError:
                 continue  # it has none
-            yield name, socket.inet_ntoa(answer[20:24])
+            yield name, socket.inet_ntoa(address[20:24])

@@ -107,10 +107,10 @@ def _interpreter(name: str, work: Path, variables: Mapping[str, str]) -> str:
 def _is_python(path: str, variables: Mapping[str, str]) -> bool:
     argv = [path, "-c", "import sys; print(sys.version_info[0])"]
     try:
-        asked = subprocess.run(argv, capture_output=True, env=dict(variables), timeout=60, check=False)
+        done = subprocess.run(argv, capture_output=True, env=dict(variables), timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return asked.returncode == 0 and asked.stdout.strip().isdigit()
+    return done.returncode == 0 and done.stdout.strip().isdigit()
 
 
 def _program(name: str, work: Path, variables: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The environment of a run's processes: SDK v1's variables, the way to the server, and the user's own on top."""
+"""The environment of a run's processes: SDK v1's variables, how to reach the server, and the user's own on top."""
 
 from __future__ import annotations
 

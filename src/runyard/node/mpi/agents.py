@@ -123,7 +123,7 @@ class Agents:
             os.close(answer)
 
     def _run(self, node: int, text: str) -> int:
-        # What lies below the folder of node 0's MPI lies below that of the node's own there.
+        # A path below the folder of node 0's MPI becomes one below that of the node's own MPI.
         text = text.replace(f"{self._prefix}/", f"${PREFIX}/").replace(' ess "env"', f' ess "${{{IDENTITY}:-env}}"')
         # A daemon gets the agent's path too, never calls it, and ends where it is missing: it is on node 0's disk.
         text = text.replace(os.path.realpath(self._place / "agent"), SHELL)

@@ -81,7 +81,7 @@ def killed_by_fields(error: Mapping[str, Any] | None) -> int | None:
 def memory_kills(root: Path = Path("/")) -> int:
     """How often the kernel has ended a process for lack of memory, as far as can be seen from here.
 
-    Counts grow only: compare before and after. `root` is where /proc and /sys lie.
+    Counts grow only: compare before and after. `root` is where /proc and /sys are.
     """
     counts = [_count(root / "proc/vmstat")]
     for line in _lines(root / "proc/self/cgroup"):

@@ -85,7 +85,7 @@ def out_of_disk(error: OSError, folder: Path) -> RunProblem:
 
 
 def _refuse_detours(manifest: Manifest) -> None:
-    """Refuse a path that lies below a file or a link of the same manifest: it would lead elsewhere."""
+    """Refuse a path below a file or a link of the same manifest: it would lead elsewhere."""
     leaves = {entry.path for entry in manifest.entries if entry.kind != FOLDER}
     seen = set()
     good = {""}  # folders below which nothing leads elsewhere

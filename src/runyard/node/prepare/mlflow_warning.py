@@ -2,7 +2,7 @@
 which is removed when the run has ended.
 
 mlflow is never imported for this. The script is read when it has been started, so that the warning is there
-while the run goes on; what lies in the folder at the end also shows a library that logs to MLflow by itself.
+while the run goes on; what is in the folder at the end also shows a library that logs to MLflow by itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What runners have left on the disk of a node that were killed before they could deliver it.
 
-Where a node has a disk of its own, nobody else can see it: the server rescues only what lies on its disk. So whoever
-comes to the node next, for whatever run of that server, delivers it before it goes.
+Where a node has a disk of its own, nobody else can see it: the server rescues only what is on its disk. So the next
+runner on the node, for whatever run of that server, delivers it before it ends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runyard.system.processes import alive
 
 
 def deliver_left_behind(plan: Plan, folder: Path, signals: Signals) -> None:
-    """Deliver for dead runners whose folders lie beside the one of this plan's runner."""
+    """Deliver for dead runners whose folders are beside the one of this plan's runner."""
     for place in sorted(folder.parent.iterdir()):
         left = _left(place, plan.server_url)
         if place == folder or left is None:

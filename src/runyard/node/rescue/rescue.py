@@ -1,6 +1,6 @@
 """Taking over from a node runner that died: end what it left alive, deliver what it left on the disk.
 
-Whoever takes over from node 0 of a gang does so for the other nodes too whose folders lie beside it; what those wrote
+Whoever takes over from node 0 of a gang does so for the other nodes too whose folders are beside it; what those wrote
 comes first, and the run's end last.
 """
 
@@ -39,7 +39,7 @@ def rescue(plan: Plan, folder: Path, signals: Signals) -> int:
 
 
 def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -> set[int]:
-    """Do for nodes of a gang, whose folders lie beside that of node 0, what their runners cannot do any more.
+    """Do for nodes of a gang, whose folders are beside that of node 0, what their runners cannot do any more.
 
     A runner that is alive gets some time to do it itself. Returns the nodes of which nothing is left to deliver;
     those that have no folder here are not among them.
@@ -58,7 +58,7 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
             with lock:
                 if take_over(Plan.load(place), place, signals) == 0:
                     done.add(node)
-        except FileNotFoundError:  # its runner has delivered everything, and is gone
+        except FileNotFoundError:  # its runner has delivered everything, and has ended
             done.add(node)
         except BadFile as error:
             log_line(f"what node {node} left cannot be delivered: {error}")
@@ -66,7 +66,7 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
 
 
 def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
-    """End what a dead runner left alive in one folder, and deliver what lies there; returns the runner's exit code."""
+    """End what a dead runner left alive in one folder, and deliver what is there; returns the runner's exit code."""
     former = state.load(folder)
     if former is not None:
         log_line(f"taking over from node runner {former.runner.pid}, which is gone")
