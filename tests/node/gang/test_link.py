@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,8 +9,7 @@ from contextlib import closing
 import pytest
 
 from runyard.node.gang import link
-from runyard.node.gang.followers import FollowerConnections
-from runyard.node.gang.link import Link, LinkLost, Message, Stranger, join, own_address, welcome
+from runyard.node.gang.link import Link, LinkLost, Stranger, join, own_address, welcome
 from runyard.node.problem import RunProblem
 
 WAIT = 60.0
@@ -119,36 +117,6 @@ def test_no_secret_is_no_link(listener: socket.socket) -> None:
         connection = listener.accept()[0]
         with connection, pytest.raises(RunProblem, match="secret"):
             welcome(connection, "")
-
-
-def test_messages_are_passed_on_and_so_is_a_lost_connection() -> None:
-    told: list[tuple[int, Message]] = []
-    came = threading.Condition()
-
-    def tell(node: int, said: Message) -> None:
-        with came:
-            told.append((node, said))
-            came.notify_all()
-
-    def wait(count: int) -> None:
-        with came:
-            assert came.wait_for(lambda: len(told) >= count, WAIT)
-
-    with closing(FollowerConnections("127.0.0.1", "secret", 3, {"folder": "x"}, tell)) as connections:
-        first = join(connections.place, "secret", 1)
-        assert first.receive()["folder"] == "x"
-        first.send("hello")
-        wait(1)
-        assert (told[0][0], told[0][1]["say"]) == (1, "hello")
-        assert connections.last_message(1) <= time.monotonic()
-        for stranger in (1, 7):  # it is here already; there is no such node
-            with closing(join(connections.place, "secret", stranger)) as twin, pytest.raises(LinkLost):
-                twin.receive()
-        connections.send(1, "go")
-        assert first.receive()["say"] == "go"
-        first.close()
-        wait(2)
-        assert (told[1][0], told[1][1]["say"]) == (1, "lost")
 
 
 def test_the_own_address_is_the_one_that_the_server_is_reached_from() -> None:
