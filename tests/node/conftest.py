@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,12 +20,13 @@ import pytest
 
 import runyard
 from runyard.client.http import Client, Locator, quote
-from runyard.contracts import manifest
+from runyard.contracts import manifest, pack
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.home import read_server, read_token
 from runyard.contracts.plan import Launch, Plan, node_folder
 from runyard.node.delivery.retrying_client import RetryingClient
 from runyard.node.launch import processes
+from runyard.node.signals import Signals
 from runyard.system.processes import end_with_parent
 
 SOURCES = Path(runyard.__file__).parent.parent
@@ -316,6 +318,38 @@ def store_snapshot(files: Mapping[str, str | bytes], objects: Path) -> manifest.
 @pytest.fixture
 def snapshot() -> Callable[[Mapping[str, str | bytes], Path], manifest.Manifest]:
     return store_snapshot
+
+
+@pytest.fixture
+def on_server(shared_server: Server, tmp_path: Path) -> Callable[[Mapping[str, str | bytes]], manifest.Manifest]:
+    """Gives the server a snapshot of some files; tells its manifest."""
+
+    def store(files: Mapping[str, str | bytes]) -> manifest.Manifest:
+        source = tmp_path / "source"
+        made = store_snapshot(files, source)
+        client, path = shared_server.client, f"/api/snapshots/{made.id}"
+        missing = client.put(path, body=made.text)["missing"]
+        if missing:
+            contents = [(source / digest[:2] / digest[2:]).read_bytes() for digest in missing]
+            packed = b"".join(pack.header(d, len(c)) + c for d, c in zip(missing, contents, strict=True))
+            client.post("/api/objects", body=packed)
+            assert client.put(path, body=made.text)["missing"] == []
+        shutil.rmtree(source)
+        return made
+
+    return store
+
+
+@pytest.fixture
+def signals() -> Iterator[Signals]:
+    """Those of a node runner, in this process, which has its own again afterwards."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP)
+    former = {number: signal.getsignal(number) for number in numbers}
+    descriptor = signal.set_wakeup_fd(-1)
+    yield Signals()
+    signal.set_wakeup_fd(descriptor)
+    for number, handler in former.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

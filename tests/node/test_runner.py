@@ -54,6 +54,28 @@ with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'],
     assert "exit code 0" in own
 
 
+LOADED = """
+from runyard.node.launch import launch
+def start(argv, work, *rest, original=launch.start):
+    (work.parent.parent / "loaded").write_text(" ".join(sys.modules))
+    return original(argv, work, *rest)
+launch.start = start
+"""
+
+
+def test_only_what_a_start_needs_is_loaded_before_it(node: Prepare) -> None:
+    """What only a gang or the delivery needs would make every start slower."""
+    made = node({"train.py": ""})
+    made.start(but=f"exec({LOADED!r})")
+    assert made.wait()["status"] == "Completed"
+    loaded = (made.folder.parent / "loaded").read_text().split()
+    assert "runyard.node.crew" in loaded
+    packages = [f"runyard.{name}" for name in ("node.gang", "node.mpi", "node.delivery", "client", "environments")]
+    assert [name for name in loaded if name.startswith(tuple(packages))] == []
+    costly = {"socket", "ssl", "http.client", "random", "runyard.node.launch.frameworks"}
+    assert costly & set(loaded) == set()
+
+
 def test_the_states_come_in_order(node: Prepare) -> None:
     said = node({"train.py": ""}).finish()
     assert [state["status"] for state in said["states"]] == ["Running", "Finalizing", "Completed"]

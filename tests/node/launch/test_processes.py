@@ -122,7 +122,7 @@ def test_a_process_that_has_ended_is_not_alive() -> None:
 def test_a_child_is_killed_with_its_parent(tmp_path: Path, until: Until) -> None:
     script = (
         "import os, subprocess, sys\n"
-        "from runyard.sdk import processes\n"
+        "from runyard.system import processes\n"
         "child = subprocess.Popen(['/bin/sleep', '600'], preexec_fn=processes.end_with_parent())\n"
         "print(child.pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
