@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from runyard.contracts.distribution import Distribution
@@ -99,7 +99,7 @@ class Roster:
 
     def _end(self, member: Member, fields: dict[str, Any]) -> None:
         end = RankEnd.from_dict(fields)
-        self._ends.add([replace(end, at=end.at + (member.behind or 0.0))])
+        self._ends.add([end._replace(at=end.at + (member.behind or 0.0))])
 
     def _set_clock(self, member: Member, theirs: float) -> None:
         """The quickest message is the best measure of how their clock differs from ours."""

@@ -6,8 +6,7 @@ A run of one process is a run with one rank.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, NamedTuple
 
 from runyard.contracts.distribution import CHIEF, PARAMETER_SERVER, WORKER, Distribution, Rank
 from runyard.node.outcome.exits import Exit
@@ -15,8 +14,7 @@ from runyard.node.outcome.exits import Exit
 WORKERS_MAY_OUTLIVE_CHIEF = 5.0  # seconds in which they may end by themselves
 
 
-@dataclass(frozen=True)
-class RankEnd:
+class RankEnd(NamedTuple):
     """How one process of the run ended. `error` is set when it failed by itself."""
 
     rank: int
@@ -32,11 +30,11 @@ class RankEnd:
         return Exit(self.code, self.signal)
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._asdict()
 
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> RankEnd:
-        return RankEnd(**{name: fields[name] for name in RankEnd.__dataclass_fields__ if name in fields})
+        return RankEnd(**{name: fields[name] for name in RankEnd._fields if name in fields})
 
 
 class RankEnds:

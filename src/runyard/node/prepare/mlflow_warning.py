@@ -23,8 +23,9 @@ READ = 1 << 20
 SCRIPTS = 8
 ENTRIES = 1000
 
-_IMPORT = re.compile(r"from\s+mlflow\b|import\s.*(?<![\w.])mlflow\b")
-_NAMES_ADDRESS = re.compile(r"tracking_uri", re.IGNORECASE)  # set_tracking_uri, MLFLOW_TRACKING_URI
+# Compiled when they are used, after the script has been started.
+_IMPORT = r"from\s+mlflow\b|import\s.*(?<![\w.])mlflow\b"
+_NAMES_ADDRESS = r"(?i)tracking_uri"  # set_tracking_uri, MLFLOW_TRACKING_URI
 _AROUND = "'\";|&()"  # what a shell's command may have around an argument
 
 _WHY = (
@@ -78,9 +79,9 @@ def _of_script(launch: Launch, work: Path) -> Warnings:
         return []
     for name in _scripts(launch):
         text = _text(work, name)
-        if _NAMES_ADDRESS.search(text):
+        if re.search(_NAMES_ADDRESS, text):
             return []
-        if any(_IMPORT.match(line.lstrip()) for line in text.splitlines() if "mlflow" in line):
+        if any(re.match(_IMPORT, line.lstrip()) for line in text.splitlines() if "mlflow" in line):
             return _warning(f"{name} imports mlflow, and no tracking address is named.")
     return []
 
