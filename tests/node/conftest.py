@@ -80,8 +80,8 @@ class Server:
     def make_run(self, **request: Any) -> RunOnServer:
         """A run that the server leaves to whoever made it: the test starts its node runner itself."""
         usual = {"workspace": "local", "experiment": "trial", "kind": "interactive"}
-        said = self.client.post("/api/runs", {**usual, **request})
-        return RunOnServer(self, said["id"], said["token"])
+        result = self.client.post("/api/runs", {**usual, **request})
+        return RunOnServer(self, result["id"], result["token"])
 
 
 @dataclass(frozen=True)
@@ -151,12 +151,12 @@ class Node:
     def wait(self) -> Any:
         assert self.runner is not None
         code = self.runner.wait(DEADLINE)
-        said = (self.folder / "streams/runner.log").read_text() if self.folder.exists() else ""
-        assert code == 0, said
-        assert not self.folder.exists(), said
+        result = (self.folder / "streams/runner.log").read_text() if self.folder.exists() else ""
+        assert code == 0, result
+        assert not self.folder.exists(), result
         return self.run.get()
 
-    def says(self, text: str) -> None:
+    def wait_for_output(self, text: str) -> None:
         wait_for(lambda: self.log.exists() and text in self.log.read_text("utf-8", "replace"), f"{text!r} in the log")
 
     def processes(self) -> list[processes.Process]:
@@ -180,7 +180,7 @@ class Gang:
     nodes: list[Node]
 
     def start(self, but: Mapping[int, str] | None = None) -> None:
-        """Start every node runner; `but` is said to some of them (`Node.start`)."""
+        """Start every node runner; `but` is for some of them (`Node.start`)."""
         for number, node in enumerate(self.nodes):
             node.start(but=(but or {}).get(number, ""))
 
@@ -198,7 +198,7 @@ class Gang:
         ranks = Distribution.from_dict(Plan.load(self.nodes[0].folder).launch.distribution).ranks()
         return self.nodes[ranks[rank].node].folder / "streams" / f"std_log_process_{rank}.txt"
 
-    def says(self, rank: int, text: str) -> None:
+    def wait_for_output(self, rank: int, text: str) -> None:
         log = self.log(rank)
         wait_for(lambda: log.exists() and text in log.read_text("utf-8", "replace"), f"{text!r} of rank {rank}")
 
@@ -303,7 +303,7 @@ def gang(shared_server: Server, tmp_path: Path) -> Iterator[Callable[..., Gang]]
 
 
 def store_snapshot(files: Mapping[str, str | bytes], objects: Path) -> manifest.Manifest:
-    """Put files into a folder of objects, as the server would, and tell their manifest."""
+    """Put files into a folder of objects, as the server would, and return their manifest."""
     entries = []
     for path, content in files.items():
         content = content.encode() if isinstance(content, str) else content
@@ -322,7 +322,7 @@ def snapshot() -> Callable[[Mapping[str, str | bytes], Path], manifest.Manifest]
 
 @pytest.fixture
 def on_server(shared_server: Server, tmp_path: Path) -> Callable[[Mapping[str, str | bytes]], manifest.Manifest]:
-    """Gives the server a snapshot of some files; tells its manifest."""
+    """Gives the server a snapshot of some files; returns its manifest."""
 
     def store(files: Mapping[str, str | bytes]) -> manifest.Manifest:
         source = tmp_path / "source"
@@ -372,7 +372,7 @@ def order(telemetry: Path) -> Callable[..., None]:
     """Writes the ship.json of an interactive run."""
 
     def write(run: RunOnServer, owner: int, lead: bool = True, **more: Any) -> None:
-        said = {
+        result = {
             "run_id": run.id,
             "token": run.token,
             "server_url": run.server.client.url,
@@ -382,6 +382,6 @@ def order(telemetry: Path) -> Callable[..., None]:
             "lead": lead,
             **more,
         }
-        (telemetry / "ship.json").write_text(json.dumps(said))
+        (telemetry / "ship.json").write_text(json.dumps(result))
 
     return write

@@ -80,9 +80,9 @@ def test_the_error_of_a_run_that_failed(
     order(run, owner.pid)
     write(telemetry, run.id, (contract.END, "failed", {"code": "UserError", "message": "no"}))
     assert deliver().wait(60) == 0
-    said = run.get()
-    assert said["status"] == "Failed"
-    assert said["error"] == {"code": "UserError", "message": "no"}
+    result = run.get()
+    assert result["status"] == "Failed"
+    assert result["error"] == {"code": "UserError", "message": "no"}
 
 
 def test_an_owner_that_was_killed(
@@ -94,11 +94,11 @@ def test_an_owner_that_was_killed(
     owner.kill()
     owner.wait()
     assert delivery.wait(60) == 0
-    said = run.get()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "OwnerLost"
-    assert f"(pid {owner.pid}) ended without completing it" in said["error"]["message"]
-    assert "run.complete()" in said["error"]["help"]
+    result = run.get()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "OwnerLost"
+    assert f"(pid {owner.pid}) ended without completing it" in result["error"]["message"]
+    assert "run.complete()" in result["error"]["help"]
     assert run.metric("loss") == list(range(1000))
 
 
@@ -221,23 +221,23 @@ def test_a_server_that_is_away(
 
 @pytest.mark.parametrize("arguments", [[], ["/no/such/folder", "x"]])
 def test_wrong_arguments(arguments: list[str]) -> None:
-    said = subprocess.run(
+    result = subprocess.run(
         [*DELIVERY, *arguments],
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert said.returncode == 2
-    assert "usage" in said.stderr
+    assert result.returncode == 2
+    assert "usage" in result.stderr
 
 
 def test_a_folder_that_is_no_telemetry_folder(tmp_path: Path) -> None:
-    said = subprocess.run(
+    result = subprocess.run(
         [*DELIVERY, str(tmp_path)],
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert said.returncode == 2
-    assert "ship.json" in said.stderr
+    assert result.returncode == 2
+    assert "ship.json" in result.stderr
 
 
 @every_bad_text

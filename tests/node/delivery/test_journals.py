@@ -94,7 +94,7 @@ def test_an_acknowledgement_that_goes_too_far(client: RetryingClient, run: RunOn
     path = write(telemetry, run.id, value(1), value(2))
     path.with_suffix(".ack").write_text(str(len(contract.line(*value(1)))))
     send_all(Journals(client, telemetry))
-    assert run.metric("loss") == [1, 2], "the server had none of it, and says so"
+    assert run.metric("loss") == [1, 2], "the server had none of it, as its answer shows"
 
 
 def test_one_bad_record_costs_only_itself(client: RetryingClient, run: RunOnServer, telemetry: Path) -> None:

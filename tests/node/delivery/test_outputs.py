@@ -48,12 +48,12 @@ def test_a_file_that_settles_is_kept_while_the_script_runs(
     outputs.upload_settled()
     assert run.files() == {}, "it was seen only once"
 
-    def kept() -> bool:
+    def uploaded() -> bool:
         (folder / "growing").write_bytes(os.urandom(8))
         outputs.upload_settled()
         return "outputs/checkpoint" in run.files()
 
-    until(kept, "the checkpoint")
+    until(uploaded, "the checkpoint")
     assert "outputs/growing" not in run.files()
     (folder / "checkpoint").write_bytes(b"22")
     outputs.upload_all()

@@ -1,4 +1,4 @@
-"""A server that is away, moved, or in trouble is waited for; a refusal is told."""
+"""A server that is away, moved, or in trouble is waited for; a refusal is raised."""
 
 from __future__ import annotations
 

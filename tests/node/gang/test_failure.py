@@ -40,7 +40,7 @@ def started(gang: Prepare, *, but: dict[int, str] | None = None) -> Gang:
     made = gang({"train.py": WAIT}, TWO_BY_TWO)
     made.start(but)
     for rank in range(4):
-        made.says(rank, "ready")
+        made.wait_for_output(rank, "ready")
     return made
 
 
@@ -52,9 +52,9 @@ def runner(node: Node) -> Any:
 def test_the_rank_that_failed_is_named_with_its_exception(gang: Prepare) -> None:
     script = SLEEP + "if rank == 3: raise ValueError('no such column')\ntime.sleep(600)\n"
     made = gang({"train.py": script}, TWO_BY_TWO)
-    said = made.finish()
-    assert said["status"] == "Failed"
-    error = said["error"]
+    result = made.finish()
+    assert result["status"] == "Failed"
+    error = result["error"]
     assert error["message"] == f"Rank 3 on node 1 ({HOST}) failed with exit code 1: ValueError: no such column"
     assert (error["rank"], error["node"], error["code"]) == (3, 1, "UserError")
     assert error["exception"]["frames"][0]["file"] == "train.py"

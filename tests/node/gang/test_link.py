@@ -70,10 +70,10 @@ def test_a_leader_that_cannot_prove_itself_is_a_stranger(listener: socket.socket
         join(place(listener), "secret", 1)
 
 
-@pytest.mark.parametrize("said", [b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b'{"node": "x"}\n', b"\xff\n"])
-def test_what_is_no_node_runner_is_a_stranger(listener: socket.socket, said: bytes) -> None:
+@pytest.mark.parametrize("text", [b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b'{"node": "x"}\n', b"\xff\n"])
+def test_what_is_no_node_runner_is_a_stranger(listener: socket.socket, text: bytes) -> None:
     with socket.create_connection(listener.getsockname()) as other:
-        other.sendall(said)
+        other.sendall(text)
         connection = listener.accept()[0]
         with connection, pytest.raises(Stranger):
             welcome(connection, "secret")
@@ -93,7 +93,7 @@ def test_a_connection_that_closes_is_lost(listener: socket.socket) -> None:
         follower.close()
         with pytest.raises(LinkLost, match="the connection to it"):
             leader.receive()
-        leader.send("end")  # it raises nothing: `receive` has said it
+        leader.send("end")  # it raises nothing: `receive` has raised it
         leader.send("end")
 
 

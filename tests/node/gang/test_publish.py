@@ -38,7 +38,9 @@ def nothing() -> None:
 def test_a_follower_finds_the_address_that_the_leader_has_published(plans: tuple[Plan, Plan, Path]) -> None:
     leaders, followers, folder = plans
     woken = threading.Event()
-    with closing(FollowerConnections("127.0.0.1", leaders.link, 2, {"folder": "x"}, lambda node, said: None)) as open_:
+    with closing(
+        FollowerConnections("127.0.0.1", leaders.link, 2, {"folder": "x"}, lambda node, message: None)
+    ) as open_:
         publisher = Publisher(leaders, folder, open_.place, woken.set)
         link = find_leader(followers, folder, nothing)
         assert link is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.node.mpi.conftest import Process
 
 from runyard.node.mpi import flavours
 from runyard.node.mpi.agents import Agents
@@ -17,20 +18,6 @@ from runyard.node.problem import RunProblem
 DEADLINE = 120.0
 
 Until = Callable[[Callable[[], object], str], None]
-
-
-class Process:
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
-
-    def wait(self, timeout: float) -> int | None:
-        try:
-            return self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return None
-
-    def stop(self) -> None:
-        self.process.kill()
 
 
 @pytest.fixture

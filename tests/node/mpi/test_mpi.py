@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.node.mpi.conftest import Process
 from tests.support.frameworks import FRAMEWORKS, environment
 
 from runyard.contracts.distribution import MPI
@@ -63,20 +64,6 @@ MPI.COMM_WORLD.barrier()
 print("here", flush=True)
 time.sleep(600)
 """
-
-
-class Process:
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
-
-    def wait(self, timeout: float) -> int | None:
-        try:
-            return self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return None
-
-    def stop(self) -> None:
-        self.process.kill()
 
 
 class Gang:
@@ -197,7 +184,7 @@ def test_a_rank_that_dies_is_known_by_its_exit_code(gang: Callable[..., Gang], f
         started = run.start()
         until(lambda: 3 in run.exits(), "the end of rank 3")
         if framework != "mpich":  # whose mpiexec may wait for ever
-            started.wait(DEADLINE)  # with any code: Open MPI 5 has been seen to say 0
+            started.wait(DEADLINE)  # with any code: Open MPI 5 has been seen to end with 0
     assert run.exits()[3] == 7
     assert run.log(1, 3) == "going\n"
 
@@ -221,7 +208,7 @@ def test_jobs_that_start_side_by_side_all_start(gang: Callable[..., Gang], frame
     with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
         codes = list(threads.map(Gang.run, runs))
     failed = [(run.folders[0] / "mpirun.log").read_text() for run, code in zip(runs, codes, strict=True) if code]
-    assert not failed, f"{len(failed)} of {STARTS} have failed; the first said: {failed[0]}"
+    assert not failed, f"{len(failed)} of {STARTS} have failed; the first wrote: {failed[0]}"
     for run in runs:
         assert all("sum 1 of 2 beside 1" in run.log(rank, rank) for rank in (0, 1))
 
