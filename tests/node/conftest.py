@@ -123,6 +123,7 @@ class Node:
     run: RunOnServer
     folder: Path
     runner: subprocess.Popen[bytes] | None = None
+    sources: Path = SOURCES  # what the node runner is started from
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -131,7 +132,7 @@ class Node:
 
     def start(self, *options: str, but: str = "") -> subprocess.Popen[bytes]:
         """Start the node runner; `but` is a statement that it begins with, to make it see the world otherwise."""
-        program = ["-c", f"{_PATIENT}; {but}; {_RUNNER}"] if but else [str(SOURCES / "runyard" / "node")]
+        program = ["-c", f"{_PATIENT}; {but}; {_RUNNER}"] if but else [str(self.sources / "runyard" / "node")]
         with open(self.folder / "streams" / "runner.log", "ab") as log:
             self.runner = subprocess.Popen(
                 [sys.executable, "-I", "-S", *program, str(self.folder), *options],

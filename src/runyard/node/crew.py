@@ -177,6 +177,11 @@ class Crew:
         self._remove_files_of_mpi()
         return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
+    def load_the_rest(self) -> None:
+        """Load now what the end of the processes needs: the folder with this code may be gone by then, days later."""
+        from runyard.node.delivery import removal, run_delivery  # noqa: F401
+        from runyard.node.outcome import failure  # noqa: F401
+
     # -- the delivery ------------------------------------------------------------------------------------------------
 
     def delivery(self) -> RunDelivery:

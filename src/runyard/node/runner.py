@@ -187,9 +187,12 @@ class Runner:
     # -- while they run ----------------------------------------------------------------------------------------------
 
     def _supervise(self) -> int:
-        self._load_the_rest()
         from runyard.node import facts
+        from runyard.node.outcome import outcome  # noqa: F401 - see load_the_rest
 
+        self._crew.load_the_rest()
+        if self._leader is not None:
+            self._leader.load_the_rest()
         delivery = self._crew.delivery()
         delivery.report(self._mlflow.started(facts.started()))
         stop = self._wait_for_end()
@@ -203,14 +206,6 @@ class Runner:
         delivery.report({"fact": "finalizing"})
         self._end_everywhere()
         return self._deliver(end)
-
-    def _load_the_rest(self) -> None:
-        """All at once, now: the folder with this code may be gone when the script ends, days later."""
-        from runyard.node.delivery import removal, run_delivery  # noqa: F401
-        from runyard.node.outcome import failure, outcome  # noqa: F401
-
-        if self._leader is not None:
-            from runyard.node.rescue import rescue  # noqa: F401
 
     def _wait_for_end(self) -> str | None:
         """Return when the run has ended or must end: why it is stopped, or None when it was not."""
@@ -305,15 +300,14 @@ class Runner:
 
     def _deliver(self, end: Fact) -> int:
         """Deliver what is here while the other nodes deliver what they have; report the end when all is there."""
-        from runyard.node.delivery.run_delivery import await_delivery
+        from runyard.node.delivery.run_delivery import await_delivery, deliver
 
         delivery = self._crew.delivery()
         if self._leader is None:
-            delivery.finish(end)
-        else:
-            delivery.hold_report()
-            delivery.finish(end)
-            delivery.release_report(self._leader.wait_until_delivered(delivery))
+            return deliver(delivery, end, self._folder, self._signals)
+        delivery.hold_report()
+        delivery.finish(end)
+        delivery.release_report(self._leader.wait_until_delivered(delivery))
         return await_delivery(delivery, self._folder, self._signals)
 
     def _leave(self, why: Unwanted) -> int:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.node.conftest import SOURCES
 
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.plan import Plan
 
 if TYPE_CHECKING:
-    from tests.node.conftest import Gang, Node
+    from tests.node.conftest import Gang, Node, Server
 
 Prepare = Callable[..., "Gang"]
 Until = Callable[[Callable[[], object], str], None]
@@ -172,3 +175,32 @@ def test_who_does_not_know_the_secret_is_not_let_in(gang: Prepare) -> None:
     assert made.nodes[0].wait()["error"]["code"] == "GangIncomplete"
     assert "does not know the secret of the run" in made.run.read("system_logs/runner.log").decode()
     runner(made.nodes[1]).wait(60)
+
+
+@pytest.mark.parametrize("distribution", [Distribution(), Distribution(nodes=2, processes=2)])
+def test_a_run_outlives_the_code_that_it_was_started_from(
+    gang: Prepare, shared_server: Server, tmp_path: Path, until: Until, distribution: Distribution
+) -> None:
+    """As when Runyard is upgraded meanwhile: the end of the run is reported as if nothing had happened."""
+    sources = tmp_path / "sdk"
+    shutil.copytree(SOURCES / "runyard", sources / "runyard", ignore=shutil.ignore_patterns("__pycache__"))
+    script = """
+import os, sys, time
+open(os.path.join(sys.argv[1], 'began_' + os.environ.get('RANK', '0')), 'w').close()
+while not os.path.exists(os.path.join(sys.argv[1], 'go')): time.sleep(0.01)
+if os.environ.get('RANK', '1') == '1': raise ValueError('no such column')
+time.sleep(600)
+"""
+    run = shared_server.make_run(start=False)
+    made = gang({"train.py": script}, distribution, run=run, arguments=[str(tmp_path)])
+    for node in made.nodes:
+        node.sources = sources
+    made.start()
+    ranks = range(distribution.nodes)
+    until(lambda: all((tmp_path / f"began_{rank}").exists() for rank in ranks), "the script")
+    until(lambda: run.get()["status"] == "Running", "the start to be reported")
+    shutil.rmtree(sources)
+    (tmp_path / "go").touch()
+    error = made.wait()["error"]
+    assert error["code"] == "UserError"
+    assert "ValueError: no such column" in error["message"]

@@ -69,8 +69,7 @@ class Follower:
     def _follow(self) -> None:
         """Do what the leader orders, until it is over."""
         self._get_ready()
-        from runyard.node.delivery import removal  # noqa: F401 - now: this code may be gone when the script ends
-
+        self._crew.load_the_rest()
         while True:
             self._report_ends(*self._crew.reap())
             self._check()

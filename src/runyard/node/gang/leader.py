@@ -102,6 +102,10 @@ class Leader:
 
     # -- while they run ----------------------------------------------------------------------------------------------
 
+    def load_the_rest(self) -> None:
+        """As `Crew.load_the_rest`."""
+        from runyard.node.rescue import rescue  # noqa: F401
+
     @property
     def stop_requested(self) -> bool:
         """Whether another node was asked to stop the run."""
