@@ -15,7 +15,7 @@ from runyard.contracts.plan import Plan
 from runyard.engines.base import EngineError, Gang
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import WITNESS, Parcel, hand_over
-from runyard.node.gang import crew
+from runyard.node.gang import link
 
 # Stands in for the runner: it says where it was started, and with what, and ends.
 SAYS_WHERE = """
@@ -53,7 +53,7 @@ def test_a_node_that_sees_the_disk_works_in_the_folder_that_lies_there(gang: Gan
 
 def test_a_node_that_comes_after_its_leader_sees_the_disk_as_well(gang: Gang, home: Path) -> None:
     parcel = hand_over(gang, RunFolders(home / "runs"))
-    (home / "runs" / "run-1" / crew.WITNESS).write_text("of the leader, which has begun")
+    (home / "runs" / "run-1" / link.WITNESS).write_text("of the leader, which has begun")
     assert become(parcel, 1).returncode == 0
     assert (home / "runs" / "run-1@1" / "streams" / "runner.log").exists()
 

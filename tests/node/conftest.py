@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,12 +20,13 @@ import pytest
 
 import runyard
 from runyard.client.http import Client, Locator, quote
-from runyard.contracts import manifest
+from runyard.contracts import manifest, pack
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.home import read_server, read_token
 from runyard.contracts.plan import Launch, Plan, node_folder
-from runyard.node.delivery.retrying_client import Courier
+from runyard.node.delivery.retrying_client import RetryingClient
 from runyard.node.launch import processes
+from runyard.node.signals import Signals
 from runyard.system.processes import end_with_parent
 
 SOURCES = Path(runyard.__file__).parent.parent
@@ -78,8 +80,8 @@ class Server:
     def make_run(self, **request: Any) -> RunOnServer:
         """A run that the server leaves to whoever made it: the test starts its node runner itself."""
         usual = {"workspace": "local", "experiment": "trial", "kind": "interactive"}
-        said = self.client.post("/api/runs", {**usual, **request})
-        return RunOnServer(self, said["id"], said["token"])
+        result = self.client.post("/api/runs", {**usual, **request})
+        return RunOnServer(self, result["id"], result["token"])
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ class RunOnServer:
     def locator(self) -> Locator:
         return replace(self.server.client.locator, token=self.token)
 
-    def courier(self, folder: Path) -> Courier:
-        return Courier(self.id, self.locator(), folder)
+    def client(self, folder: Path) -> RetryingClient:
+        return RetryingClient(self.id, self.locator(), folder)
 
 
 _PATIENT = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); from runyard.node.signals import Signals; s = Signals()"
@@ -121,6 +123,7 @@ class Node:
     run: RunOnServer
     folder: Path
     runner: subprocess.Popen[bytes] | None = None
+    sources: Path = SOURCES  # what the node runner is started from
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -129,7 +132,7 @@ class Node:
 
     def start(self, *options: str, but: str = "") -> subprocess.Popen[bytes]:
         """Start the node runner; `but` is a statement that it begins with, to make it see the world otherwise."""
-        program = ["-c", f"{_PATIENT}; {but}; {_RUNNER}"] if but else [str(SOURCES / "runyard" / "node")]
+        program = ["-c", f"{_PATIENT}; {but}; {_RUNNER}"] if but else [str(self.sources / "runyard" / "node")]
         with open(self.folder / "streams" / "runner.log", "ab") as log:
             self.runner = subprocess.Popen(
                 [sys.executable, "-I", "-S", *program, str(self.folder), *options],
@@ -149,12 +152,12 @@ class Node:
     def wait(self) -> Any:
         assert self.runner is not None
         code = self.runner.wait(DEADLINE)
-        said = (self.folder / "streams/runner.log").read_text() if self.folder.exists() else ""
-        assert code == 0, said
-        assert not self.folder.exists(), said
+        result = (self.folder / "streams/runner.log").read_text() if self.folder.exists() else ""
+        assert code == 0, result
+        assert not self.folder.exists(), result
         return self.run.get()
 
-    def says(self, text: str) -> None:
+    def wait_for_output(self, text: str) -> None:
         wait_for(lambda: self.log.exists() and text in self.log.read_text("utf-8", "replace"), f"{text!r} in the log")
 
     def processes(self) -> list[processes.Process]:
@@ -178,7 +181,7 @@ class Gang:
     nodes: list[Node]
 
     def start(self, but: Mapping[int, str] | None = None) -> None:
-        """Start every node runner; `but` is said to some of them (`Node.start`)."""
+        """Start every node runner; `but` is for some of them (`Node.start`)."""
         for number, node in enumerate(self.nodes):
             node.start(but=(but or {}).get(number, ""))
 
@@ -196,7 +199,7 @@ class Gang:
         ranks = Distribution.from_dict(Plan.load(self.nodes[0].folder).launch.distribution).ranks()
         return self.nodes[ranks[rank].node].folder / "streams" / f"std_log_process_{rank}.txt"
 
-    def says(self, rank: int, text: str) -> None:
+    def wait_for_output(self, rank: int, text: str) -> None:
         log = self.log(rank)
         wait_for(lambda: log.exists() and text in log.read_text("utf-8", "replace"), f"{text!r} of rank {rank}")
 
@@ -301,7 +304,7 @@ def gang(shared_server: Server, tmp_path: Path) -> Iterator[Callable[..., Gang]]
 
 
 def store_snapshot(files: Mapping[str, str | bytes], objects: Path) -> manifest.Manifest:
-    """Put files into a folder of objects, as the server would, and tell their manifest."""
+    """Put files into a folder of objects, as the server would, and return their manifest."""
     entries = []
     for path, content in files.items():
         content = content.encode() if isinstance(content, str) else content
@@ -316,6 +319,38 @@ def store_snapshot(files: Mapping[str, str | bytes], objects: Path) -> manifest.
 @pytest.fixture
 def snapshot() -> Callable[[Mapping[str, str | bytes], Path], manifest.Manifest]:
     return store_snapshot
+
+
+@pytest.fixture
+def on_server(shared_server: Server, tmp_path: Path) -> Callable[[Mapping[str, str | bytes]], manifest.Manifest]:
+    """Gives the server a snapshot of some files; returns its manifest."""
+
+    def store(files: Mapping[str, str | bytes]) -> manifest.Manifest:
+        source = tmp_path / "source"
+        made = store_snapshot(files, source)
+        client, path = shared_server.client, f"/api/snapshots/{made.id}"
+        missing = client.put(path, body=made.text)["missing"]
+        if missing:
+            contents = [(source / digest[:2] / digest[2:]).read_bytes() for digest in missing]
+            packed = b"".join(pack.header(d, len(c)) + c for d, c in zip(missing, contents, strict=True))
+            client.post("/api/objects", body=packed)
+            assert client.put(path, body=made.text)["missing"] == []
+        shutil.rmtree(source)
+        return made
+
+    return store
+
+
+@pytest.fixture
+def signals() -> Iterator[Signals]:
+    """Those of a node runner, in this process, which has its own again afterwards."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP)
+    former = {number: signal.getsignal(number) for number in numbers}
+    descriptor = signal.set_wakeup_fd(-1)
+    yield Signals()
+    signal.set_wakeup_fd(descriptor)
+    for number, handler in former.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -338,7 +373,7 @@ def order(telemetry: Path) -> Callable[..., None]:
     """Writes the ship.json of an interactive run."""
 
     def write(run: RunOnServer, owner: int, lead: bool = True, **more: Any) -> None:
-        said = {
+        result = {
             "run_id": run.id,
             "token": run.token,
             "server_url": run.server.client.url,
@@ -348,6 +383,6 @@ def order(telemetry: Path) -> Callable[..., None]:
             "lead": lead,
             **more,
         }
-        (telemetry / "ship.json").write_text(json.dumps(said))
+        (telemetry / "ship.json").write_text(json.dumps(result))
 
     return write

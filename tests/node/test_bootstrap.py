@@ -82,9 +82,9 @@ def test_nodes_with_disks_of_their_own_fetch_all_they_need(shared_server: Server
         assert [node.wait(DEADLINE) for node in nodes] == [0, 0]
     client = shared_server.client
     assert client.get(f"/api/runs/{plan.run_id}")["status"] == "Completed"
-    kept = {each["name"] for each in client.get(f"/api/runs/{plan.run_id}/files")["files"]}
-    assert {"user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"} <= kept
-    assert {"outputs/0.txt", "outputs/1.txt"} <= kept  # the nodes see each other's folders, though not the server's
+    stored = {each["name"] for each in client.get(f"/api/runs/{plan.run_id}/files")["files"]}
+    assert {"user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"} <= stored
+    assert {"outputs/0.txt", "outputs/1.txt"} <= stored  # the nodes see each other's folders, though not the server's
     for disk in disks:
         assert not list((disk / "nodes" / "runs").iterdir())
 

@@ -1,4 +1,4 @@
-"""The life of a run beside a real server: what the script did, wrote and said is what the server knows at the end."""
+"""The life of a run beside a real server: what the script did and wrote is what the server knows at the end."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'],
     f.write(journal.line('v', 'loss', 0.5, 1.0, None) + journal.line('f', 'pictures/a.png', 'a'))
 """
     made = node({"train.py": script}, arguments=["--id", "$AZUREML_RUN_ID", "$NOT_SET"])
-    said = made.finish()
-    assert said["status"] == "Completed"
-    assert said["error"] is None
-    assert said["warnings"] == []
+    result = made.finish()
+    assert result["status"] == "Completed"
+    assert result["error"] is None
+    assert result["warnings"] == []
     expected = f"hello ['--id', '{made.run.id}', '$NOT_SET']\nfrom stderr\n"
     assert made.run.read("user_logs/std_log.txt").decode() == expected
     assert made.run.read("outputs/model.txt") == b"weights"
@@ -54,9 +54,31 @@ with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'],
     assert "exit code 0" in own
 
 
+LOADED = """
+from runyard.node.launch import launch
+def start(argv, work, *rest, original=launch.start):
+    (work.parent.parent / "loaded").write_text(" ".join(sys.modules))
+    return original(argv, work, *rest)
+launch.start = start
+"""
+
+
+def test_only_what_a_start_needs_is_loaded_before_it(node: Prepare) -> None:
+    """What only a gang or the delivery needs would make every start slower."""
+    made = node({"train.py": ""})
+    made.start(but=f"exec({LOADED!r})")
+    assert made.wait()["status"] == "Completed"
+    loaded = (made.folder.parent / "loaded").read_text().split()
+    assert "runyard.node.crew" in loaded
+    packages = [f"runyard.{name}" for name in ("node.gang", "node.mpi", "node.delivery", "client", "environments")]
+    assert [name for name in loaded if name.startswith(tuple(packages))] == []
+    costly = {"socket", "ssl", "http.client", "random", "runyard.node.launch.frameworks"}
+    assert costly & set(loaded) == set()
+
+
 def test_the_states_come_in_order(node: Prepare) -> None:
-    said = node({"train.py": ""}).finish()
-    assert [state["status"] for state in said["states"]] == ["Running", "Finalizing", "Completed"]
+    result = node({"train.py": ""}).finish()
+    assert [state["status"] for state in result["states"]] == ["Running", "Finalizing", "Completed"]
 
 
 @pytest.mark.parametrize(
@@ -70,10 +92,10 @@ def test_the_states_come_in_order(node: Prepare) -> None:
     ],
 )
 def test_how_a_script_ended_in_words(node: Prepare, script: str, words: str) -> None:
-    said = node({"train.py": script}).finish()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "UserError"
-    assert said["error"]["exit"]["words"] == words
+    result = node({"train.py": script}).finish()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "UserError"
+    assert result["error"]["exit"]["words"] == words
 
 
 def test_an_exception_is_told_with_its_place(node: Prepare) -> None:
@@ -105,10 +127,10 @@ def test_a_script_that_cannot_be_started(node: Prepare, files: Any, launch: Any,
     plan = json.loads((made.folder / "plan.json").read_text())
     plan["launch"].update(launch)
     (made.folder / "plan.json").write_text(json.dumps(plan))
-    said = made.finish()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == code
-    assert said["error"]["help"]
+    result = made.finish()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == code
+    assert result["error"]["help"]
 
 
 def test_a_snapshot_that_lost_an_object(node: Prepare, tmp_path: Path) -> None:
@@ -121,8 +143,8 @@ def test_a_snapshot_that_lost_an_object(node: Prepare, tmp_path: Path) -> None:
 
 def test_a_command(node: Prepare) -> None:
     made = node({"a.txt": "content"}, command="cat a.txt && echo $AZUREML_ARM_PROJECT_NAME > outputs/name; exit 5")
-    said = made.finish()
-    assert said["error"]["exit"]["code"] == 5
+    result = made.finish()
+    assert result["error"]["exit"]["code"] == 5
     assert made.run.read("user_logs/std_log.txt") == b"content"
     assert made.run.read("outputs/name") == b"trial\n"
 
@@ -143,7 +165,7 @@ time.sleep(600)
 """
     made = node({"train.py": script}, plan={"grace_seconds": 0.3})
     runner = made.start()
-    made.says("ready")
+    made.wait_for_output("ready")
     tree = processes.descendants([runner.pid], processes.table())
     assert len(tree) == 3
     runner.send_signal(signal.SIGTERM)
@@ -165,26 +187,26 @@ time.sleep(600)
 """
     made = node({"train.py": script})
     runner = made.start()
-    made.says("ready")
+    made.wait_for_output("ready")
     runner.send_signal(signal.SIGTERM)
-    said = made.wait()
-    assert said["error"]["exit"]["code"] == 0
+    result = made.wait()
+    assert result["error"]["exit"]["code"] == 0
     assert made.run.read("outputs/saved") == b"yes"
     assert made.run.read("user_logs/std_log.txt") == b"ready\ngoodbye\n"
 
 
 def test_a_time_limit(node: Prepare) -> None:
-    said = node({"train.py": SLEEP}, max_run_duration_seconds=1).finish()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "MaxRunDurationExceeded"
-    assert "ran longer than max_run_duration_seconds (1 s)" in said["error"]["message"]
-    assert said["error"]["exit"]["words"].endswith("because its time was up"), "the sentence of the message, once"
+    result = node({"train.py": SLEEP}, max_run_duration_seconds=1).finish()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "MaxRunDurationExceeded"
+    assert "ran longer than max_run_duration_seconds (1 s)" in result["error"]["message"]
+    assert result["error"]["exit"]["words"].endswith("because its time was up"), "the sentence of the message, once"
 
 
 def test_what_a_script_leaves_behind_is_ended(node: Prepare) -> None:
     made = node({"train.py": "import subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\n"})
-    said = made.finish()
-    assert said["status"] == "Completed"
+    result = made.finish()
+    assert result["status"] == "Completed"
     assert made.processes() == []
     assert "that the script has left" in made.run.read("system_logs/runner.log").decode()
 
@@ -204,7 +226,7 @@ print('done', flush=True)
     made = node({"train.py": script}, server=own_server)
     own_server.kill()
     made.start()
-    made.says("done")
+    made.wait_for_output("done")
     until(lambda: json.loads((made.folder / "state.json").read_text())["phase"] == "ended", "the end of the script")
     expected = made.log.read_bytes()
     own_server.start()
@@ -255,7 +277,7 @@ def test_logs_arrive_while_the_script_runs(node: Prepare, until: Until) -> None:
 def test_a_folder_that_vanishes_takes_its_processes_with_it(node: Prepare, until: Until) -> None:
     made = node({"train.py": SLEEP})
     runner = made.start()
-    made.says("ready")
+    made.wait_for_output("ready")
     tree = processes.descendants([runner.pid], processes.table())
     shutil.rmtree(made.folder)
     assert runner.wait(60) == 0
@@ -265,7 +287,7 @@ def test_a_folder_that_vanishes_takes_its_processes_with_it(node: Prepare, until
 def test_a_run_that_is_deleted_takes_its_processes_with_it(node: Prepare) -> None:
     made = node({"train.py": SLEEP})
     runner = made.start()
-    made.says("ready")
+    made.wait_for_output("ready")
     client = made.run.server.client
     client.post(f"/api/runs/{made.run.id}/facts", {"fact": "ended", "outcome": "completed"})
     client.delete(f"/api/runs/{made.run.id}")
@@ -291,17 +313,17 @@ def test_a_stop_that_comes_first_of_all(node: Prepare, tmp_path: Path) -> None:
 def test_nothing_is_uploaded_when_the_user_does_not_want_it(node: Prepare) -> None:
     script = "open('outputs/a', 'w').close()\nimport os\nos.makedirs('tb/x')\nopen('tb/x/events', 'w').write('e')\n"
     made = node({"train.py": script}, output_collection=False, directories_to_watch=["tb", "../up"])
-    said = made.finish()
+    result = made.finish()
     assert "outputs/a" not in made.run.files()
     assert made.run.read("tb/x/events") == b"e"
-    [warning] = said["warnings"]
+    [warning] = result["warnings"]
     assert "../up" in warning["message"]
 
 
 def test_a_second_runner_leaves_the_folder_alone(node: Prepare) -> None:
     made = node({"train.py": SLEEP})
     first = made.start()
-    made.says("ready")
+    made.wait_for_output("ready")
     assert made.start("--rescue").wait(60) == 0
     assert made.folder.exists()
     first.send_signal(signal.SIGTERM)

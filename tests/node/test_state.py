@@ -9,9 +9,11 @@ from runyard.node.state import RUNNING, Launched, State
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
-    said = State(RUNNING, Launched(1, "5"), "cookie", [Launched(2, None)], "cancelled", {"fact": "ended"}, "here", True)
-    said.save(tmp_path)
-    assert state.load(tmp_path) == said
+    saved = State(
+        RUNNING, Launched(1, "5"), "cookie", [Launched(2, None)], "cancelled", {"fact": "ended"}, "here", True
+    )
+    saved.save(tmp_path)
+    assert state.load(tmp_path) == saved
     assert (tmp_path / "state.json").stat().st_mode & 0o077 == 0
 
 

@@ -1,1 +1,1 @@
-"""What runs beside the user's script: it prepares, launches, supervises and ships. Only the standard library."""
+"""What runs beside the user's script: it prepares, launches, supervises and delivers. Only the standard library."""

@@ -4,7 +4,7 @@ process that starts one after the other (`runyard.node.nursery`).
 
 import sys
 
-if not __package__:  # started as a folder, which Python has put first on the path: the packages lie two levels up
+if not __package__:  # started as a folder, which Python has put first on the path: the packages are two levels up
     import os
 
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -2,7 +2,7 @@
 
     python3 -I -S -c <this text> <what to do, as JSON> <node>
 
-Where the node sees the disk of the server, the runner works in the folder that lies there, with the plan in it.
+Where the node sees the disk of the server, the runner works in the folder that is there, with the plan in it.
 Otherwise the plan and the code are fetched from the server, into a folder of the node's own. The token of the run comes
 in the environment, where other users cannot read it. Then this process becomes the runner.
 """
@@ -20,7 +20,7 @@ import urllib.request
 import zipfile
 
 TOKEN = "RUNYARD_RUN_TOKEN"
-PATIENCE = 60.0  # seconds for which a server that does not answer is asked again
+PATIENCE = 60.0  # seconds for which a request is retried that the server does not answer
 
 
 def main(text: str, node: str) -> None:
@@ -43,7 +43,7 @@ def folder_name(runs: str, run_id: str, node: int) -> str:
 
 
 def shared(order: dict[str, str]) -> bool:
-    """Whether this is the disk of the server: a file of this gang lies there, with the word that only it knows."""
+    """Whether this is the disk of the server: a file of this gang is there, with its secret."""
     try:
         with open(order["witness"], encoding="utf-8") as file:
             return file.read() == order["word"] and os.access(order["runs"], os.W_OK)

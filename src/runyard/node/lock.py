@@ -13,11 +13,11 @@ from typing import TextIO
 def take_lock(folder: Path, patience: float = 0.0) -> TextIO | None:
     """Lock the run's folder for as long as the file is open; None when another process has it.
 
-    With `patience`, in seconds, it is tried for so long: somebody may only look whether it is held.
+    With `patience`, in seconds, it is tried for so long: somebody may only probe whether it is held.
     """
     path = folder / "runner.lock"
-    file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - the caller keeps it open
-    if not _flock(file, patience) or not _lies_at(file, path):
+    file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - the caller closes it
+    if not _flock(file, patience) or not _is_at(file, path):
         file.close()
         return None
     file.truncate(0)
@@ -38,8 +38,8 @@ def _flock(file: TextIO, patience: float) -> bool:
             time.sleep(0.02)
 
 
-def _lies_at(file: TextIO, path: Path) -> bool:
-    """Whether the folder was not removed meanwhile: a lock on a file that is gone keeps nobody out."""
+def _is_at(file: TextIO, path: Path) -> bool:
+    """Whether the folder was not removed meanwhile: a lock on a removed file excludes nobody."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:

@@ -7,8 +7,8 @@ import time
 from runyard.contracts.secrets import mask
 
 
-def say(text: str) -> None:
-    """Write one line with the time, and without credentials. A disk that is full, or a reader that is gone, must not
+def log_line(text: str) -> None:
+    """Write one line with the time, and without credentials. A full disk, or a reader that has ended, must not
     end a run."""
     now = time.time()
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))

@@ -2,7 +2,7 @@
 
     python -I -S <sdk folder>/runyard/node --nursery <room for the title of a runner>
 
-Each line on standard input asks for a runner: `[folder, option, ...]` in JSON. Each line on standard output answers,
+Each line on standard input requests a runner: `[folder, option, ...]` in JSON. Each line on standard output answers,
 in the same order, with `{"pid"}` or `{"errno"}`; between them comes `{"ended": pid, "status"}` for each that has ended.
 This process ends when its standard input does, and when nobody has needed it for long. The runners go on.
 """
@@ -12,8 +12,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import encodings.ascii
-import encodings.idna  # noqa: F401 - for the name of the server's host; both are loaded with the first request
+import encodings.idna  # noqa: F401 - for the name of the server's host; loaded with the first request, as http.client is
 import gc
+import http.client  # noqa: F401
 import json
 import os
 import select
@@ -26,6 +27,8 @@ from typing import Any, NoReturn
 from runyard.environments import prepare as _environments  # noqa: F401
 from runyard.node import runner
 from runyard.node.gang import follower, leader  # noqa: F401
+from runyard.node.launch import frameworks, ports  # noqa: F401
+from runyard.node.outcome import failure, outcome  # noqa: F401
 from runyard.node.rescue import rescue  # noqa: F401
 from runyard.node.signals import Signals
 
@@ -71,15 +74,15 @@ class _Nursery:
                 os.read(self._woken, 4096)
                 self._reap()
             if 0 in ready:
-                said = os.read(0, 1 << 16)
-                if not said:
+                received = os.read(0, 1 << 16)
+                if not received:
                     return
-                *lines, pending = (pending + said).split(b"\n")
+                *lines, pending = (pending + received).split(b"\n")
                 for line in lines:
                     self._answer(self._start(json.loads(line)))
 
     def _start(self, arguments: list[str]) -> dict[str, int]:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # one that comes early waits until the runner can hear it
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # one that comes early waits until the runner can handle it
         try:
             pid = os.fork()
         except OSError as error:
@@ -100,8 +103,8 @@ class _Nursery:
             self._alive -= 1
             self._answer({"ended": pid, "status": status})
 
-    def _answer(self, said: dict[str, Any]) -> None:
-        os.write(self._answers, json.dumps(said).encode() + b"\n")
+    def _answer(self, answer: dict[str, Any]) -> None:
+        os.write(self._answers, json.dumps(answer).encode() + b"\n")
 
 
 def _become_runner(arguments: list[str], theirs: tuple[int, ...]) -> NoReturn:
@@ -130,7 +133,7 @@ def _become_runner(arguments: list[str], theirs: tuple[int, ...]) -> NoReturn:
         os._exit(code)
 
 
-def _retitle(*words: str) -> None:
+def _retitle(*arguments: str) -> None:
     """Have `ps` show what this process is for: its arguments are written over in its own memory (Linux).
 
     The kernel shows a title up to its first zero byte once the last byte of the arguments is not zero any more.
@@ -140,6 +143,6 @@ def _retitle(*words: str) -> None:
     with open("/proc/self/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end of proc(5)
-    title = " ".join(words).encode("utf-8", "surrogateescape")[: max(0, end - start - 2)]
+    title = " ".join(arguments).encode("utf-8", "surrogateescape")[: max(0, end - start - 2)]
     if start and title:
         ctypes.memmove(start, title.ljust(end - start - 1, b"\0") + b".", end - start)

@@ -1,4 +1,4 @@
-"""What keeps a run from being started, in the words that its user will read."""
+"""Why a run is not started, or not carried on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class RunProblem(Exception):
-    """The run cannot go on: `code` is for programs, the message says what is wrong, `help` what to do."""
+    """The run cannot go on: `code` is for programs, the message is for its user, `help` is what to do."""
 
     def __init__(self, code: str, message: str, help: str = "") -> None:
         super().__init__(message)
@@ -21,4 +21,8 @@ class RunProblem(Exception):
 
 
 class Stopped(Exception):
-    """A stop was asked for before the script was started."""
+    """A stop was requested before the script was started."""
+
+
+class Unwanted(Exception):
+    """Nobody waits for this run any more: it was deleted, or its folder is gone."""

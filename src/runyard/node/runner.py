@@ -1,40 +1,42 @@
 """The node runner: takes one run from its plan to its end, in one process beside the user's script.
 
-The main thread prepares, launches and supervises; `delivery.run_delivery` is the thread that talks to the server.
-Nothing that only shipping needs is loaded before the script has been started.
+A run on one node and node 0 of a run over several go the same road: prepare, start, supervise, stop, deliver. What is
+on this node is `crew`; the other nodes, where there are any, are led by `gang.leader`. The main thread does all of it;
+`delivery.run_delivery` is the thread that talks to the server. Nothing that only the delivery needs, or only a gang, is
+loaded before the script of a run on one node has been started.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import time
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Mapping
 
+from runyard.contracts.distribution import MPI, Rank
 from runyard.contracts.plan import Plan
-from runyard.node.launch import launch, processes, variables
-from runyard.node.launch.children import Child, Ranks
+from runyard.node.crew import Crew
 from runyard.node.lock import take_lock
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome import exits
-from runyard.node.prepare import environment
+from runyard.node.outcome.rank_ends import RankEnds
 from runyard.node.prepare.mlflow_warning import MlflowWatch
-from runyard.node.prepare.prepare import prepare
-from runyard.node.problem import RunProblem, Stopped
+from runyard.node.problem import RunProblem, Stopped, Unwanted
 from runyard.node.signals import Signals
-from runyard.node.state import CANCELLED, ENDED, OVERDUE, PREPARING, RUNNING, Launched, State, machine
+from runyard.node.state import CANCELLED, ENDED, OVERDUE
 from runyard.system.json_files import BadFile
-from runyard.system.processes import started
 
 if TYPE_CHECKING:
-    from runyard.environments.prepare import Ready
-    from runyard.node.delivery.run_delivery import Shipping
+    from runyard.node.facts import Fact
+    from runyard.node.gang.leader import Leader
+    from runyard.node.launch.children import Child
+    from runyard.node.launch.meeting import Meeting
+    from runyard.node.mpi import Spawned
 
 LOOK_EVERY = 1.0  # for a folder that is gone
-LOOKED_AT_FOR = 1.0  # seconds in which whoever looks whether a folder is locked has let go of it
+LOCK_PROBED_FOR = 1.0  # seconds for which somebody who only looks whether a folder is locked may hold its lock
 
 
 def main(arguments: list[str], signals: Signals) -> int:
@@ -43,24 +45,24 @@ def main(arguments: list[str], signals: Signals) -> int:
         print("usage: python <sdk folder>/runyard/node <run folder> [--rescue]", file=sys.stderr)
         return 2
     folder = Path(arguments[0]).absolute()
-    lock = take_lock(folder, LOOKED_AT_FOR)
+    lock = take_lock(folder, LOCK_PROBED_FOR)
     if lock is None:
-        say(f"another node runner is at work in {folder}")
+        log_line(f"another node runner is at work in {folder}")
         return 0
     with lock:
         try:
             plan = Plan.load(folder)
         except BadFile as error:
-            say(f"there is nothing that can be run or delivered here: {error}")
+            log_line(f"there is nothing that can be run or delivered here: {error}")
             return 1
         if rescuing:
             from runyard.node.rescue.rescue import rescue
 
             return rescue(plan, folder, signals)
-        if plan.distribution.gang:
-            from runyard.node.gang import part
+        if plan.node > 0:
+            from runyard.node.gang.follower import Follower
 
-            code = part(plan, folder, signals)
+            code = Follower(plan, folder, signals).run()
         else:
             code = Runner(plan, folder, signals).run()
         if code == 0 and plan.server_file is None:  # on the disk of this node, not on the server's
@@ -71,134 +73,247 @@ def main(arguments: list[str], signals: Signals) -> int:
 
 
 class Runner:
+    """Node 0 of a run: all of it, where it has one node."""
+
     def __init__(self, plan: Plan, folder: Path, signals: Signals) -> None:
         self._plan, self._folder, self._signals = plan, folder, signals
-        me = Launched(os.getpid(), started(os.getpid()))
-        self._state = State(PREPARING, me, os.urandom(16).hex(), machine=machine())
-        self._ranks = Ranks(self._state.cookie, plan.grace_seconds, signals)
-        self._memory_kills = exits.memory_kills()
-        self._environment: Ready | None = None  # held for as long as the run lives, so that nobody removes it
-        self._shipping: Shipping | None = None
+        self._distribution = plan.distribution
+        self._crew = Crew(plan, folder, signals)
+        self._ends = RankEnds(self._distribution)
+        self._leader: Leader | None = None  # of the other nodes, where there are any
+        self._mpirun: Child | None = None
+        self._open = ExitStack()  # what mpirun needs for as long as it runs
+        self._ended = False  # the processes of this node are ended, and the other nodes are ending theirs
+        self._late: list[Rank] = []  # ranks that were not done when the time was up
 
     def run(self) -> int:
-        processes.adopt_orphans()
-        os.environ[processes.COOKIE] = self._state.cookie  # for the tools that build the environment
-        self._state.save(self._folder)
+        self._crew.enlist()
         try:
-            child = self._start()
-        except (RunProblem, Stopped) as problem:
-            return self._not_started(problem)
-        try:
-            return self._supervise(child)
+            with self._open:
+                try:
+                    self._start()
+                except (RunProblem, Stopped) as problem:
+                    return self._not_started(problem)
+                return self._supervise()
+        except Unwanted as why:
+            return self._leave(why)
         finally:
             # Also when something went wrong here: nothing of a run outlives it.
-            if child.exit is None:
-                self._end_processes()
+            self._end_processes()
+            if self._leader is not None:
+                self._leader.close()
 
-    def _start(self) -> Child:
-        prepare(self._plan, self._folder, self._check_stop)
-        self._environment = environment.ready(self._plan, self._folder, self._check_stop, self._tell_preparing)
-        built = self._environment.built if self._environment is not None else None
-        work = self._folder / "work"
-        known = variables.for_script(self._plan, self._folder, self._state.cookie, os.environ, built)
-        argv = launch.program(self._plan.launch, work, known, built)
-        if built is not None and built.image:
-            argv, known = launch.contained(argv, self._plan, self._folder, known, built.image), dict(os.environ)
-        self._check_stop()
-        self._mlflow = MlflowWatch(self._plan.launch, work)
-        child = self._ranks.start(argv, work, known, self._folder / "streams" / "std_log.txt")
-        self._state = replace(self._state, phase=RUNNING, processes=self._ranks.launched())
-        self._state.save(self._folder)
-        return child
+    # -- before the processes run ------------------------------------------------------------------------------------
 
-    def _check_stop(self) -> None:
-        if self._signals.stop_asked or (self._shipping is not None and self._unwanted(self._shipping)):
+    def _start(self) -> None:
+        address = "127.0.0.1"
+        if self._distribution.nodes > 1:
+            from runyard.node.gang.leader import Leader
+
+            self._leader = Leader(self._plan, self._folder, self._signals, self._ends)
+            address = self._leader.address
+        self._crew.get_ready(address, self._check, self._report_preparing)
+        self._check()
+        meeting = self._meet(address) if self._distribution.gang else None
+        self._mlflow = MlflowWatch(self._plan.launch, self._crew.work)
+        if self._distribution.kind == MPI:
+            assert meeting is not None
+            self._start_mpirun(meeting)
+            return
+        orders = self._crew.orders(meeting)
+        if self._leader is not None and meeting is not None:
+            self._leader.start(meeting)
+        self._crew.start(orders)
+
+    def _meet(self, address: str) -> Meeting:
+        """What the processes must know of each other, once all nodes are ready."""
+        from runyard.node.launch.meeting import meet
+
+        others = []
+        if self._leader is not None:
+            others = self._leader.wait_until_ready(self._check, self._report_preparing)
+        assert self._crew.ports is not None
+        return meet(
+            self._distribution,
+            [address, *(member.address for member in others)],
+            [self._crew.host, *(member.host for member in others)],
+            [self._crew.ports.numbers, *(member.ports for member in others)],
+            str(self._folder / "temp") if all(member.shares_work for member in others) else None,
+        )
+
+    def _start_mpirun(self, meeting: Meeting) -> None:
+        from runyard.node.mpi import Agents
+
+        assert self._crew.mpi is not None
+        self._open.enter_context(Agents(self._folder, self._crew.mpi, self._spawn))
+        argv, variables = self._crew.mpirun(meeting)
+        if self._leader is not None:
+            self._leader.start(meeting)
+        self._mpirun = self._crew.spawn(argv, variables)
+
+    def _spawn(self, node: int, argv: list[str], variables: Mapping[str, str]) -> Spawned:
+        """Start what mpirun needs on another node; called from a thread of mpirun's agents."""
+        if self._leader is None:
+            raise RunProblem("MpiNotUsable", f"mpirun asked for node {node} of a run that has one node.")
+        return self._leader.spawn(node, argv, variables)
+
+    def _check(self) -> None:
+        """Raise what prevents the run from being started, if something does."""
+        if self._stop_requested():
             raise Stopped
+        self._check_wanted()
+        if self._leader is not None:
+            self._leader.check()
 
-    def _tell_preparing(self, reason: str) -> None:
-        """Something takes long before the script can start: from now on the server hears of it."""
-        self._ship().tell({"fact": "preparing", "reason": reason})
+    def _report_preparing(self, reason: str) -> None:
+        """Something takes long before the script can start: from now on the server knows of it."""
+        self._crew.delivery().report({"fact": "preparing", "reason": reason})
 
     def _not_started(self, problem: Exception) -> int:
-        from runyard.node.delivery import run_delivery as shipping
         from runyard.node.facts import ended
         from runyard.node.outcome import outcome
 
         if isinstance(problem, RunProblem):
-            say(f"the script was not started: {problem.message}")
+            log_line(f"the script was not started: {problem.message}")
             end = ended("failed", problem.as_error())
         else:
-            say("the run was cancelled before its script was started")
+            log_line("the run was cancelled before its script was started")
             end = outcome.before_start()
-        return shipping.deliver(self._ship(), end, self._folder, self._signals)
+        self._end_processes()
+        self._open.close()
+        self._crew.save(phase=ENDED, ended=end)
+        return self._deliver(end)
 
-    def _supervise(self, child: Child) -> int:
-        # All at once, now: the folder with this code may be gone when the script ends, days later.
+    # -- while they run ----------------------------------------------------------------------------------------------
+
+    def _supervise(self) -> int:
         from runyard.node import facts
-        from runyard.node.delivery.removal import remove
-        from runyard.node.delivery.run_delivery import deliver
-        from runyard.node.outcome import outcome
+        from runyard.node.outcome import outcome  # noqa: F401 - see load_the_rest
 
-        shipping = self._ship()
-        shipping.tell(self._mlflow.started(facts.started()))
-        self._wait_for_end(child, shipping)
-        if self._unwanted(shipping):
-            say("the run's folder is gone, or nobody waits for the run any more")
-            remove(self._folder)
-            return 0
-        assert child.exit is not None
-        starved = exits.memory_kills() > self._memory_kills
-        end = self._mlflow.ended(outcome.of_exit(self._plan, self._folder, child.exit, self._state.stop, starved))
-        self._state = replace(self._state, phase=ENDED, ended=end)
-        self._state.save(self._folder)
-        say(f"process {child.pid} ended: {exits.words(child.exit, starved)}")
-        shipping.tell({"fact": "finalizing"})
-        self._ranks.end_leftovers()
-        self._remove_containers()
-        return deliver(shipping, end, self._folder, self._signals)
+        self._crew.load_the_rest()
+        if self._leader is not None:
+            self._leader.load_the_rest()
+        delivery = self._crew.delivery()
+        delivery.report(self._mlflow.started(facts.started()))
+        stop = self._wait_for_end()
+        if stop is not None:
+            log_line(f"ending the run: it is {stop}")
+            self._crew.save(stop=stop)
+        if not self._ends.complete():  # how the others end may show what went wrong
+            self._end_everywhere()
+        end = self._mlflow.ended(self._judge(stop))
+        self._crew.save(phase=ENDED, ended=end)
+        delivery.report({"fact": "finalizing"})
+        self._end_everywhere()
+        return self._deliver(end)
 
-    def _wait_for_end(self, child: Child, shipping: Shipping) -> None:
-        """Return when the script has ended, by itself or because it had to."""
+    def _wait_for_end(self) -> str | None:
+        """Return when the run has ended or must end: why it is stopped, or None when it was not."""
         limit = self._plan.launch.max_run_duration_seconds
         deadline = None if limit is None else time.monotonic() + limit
         while True:
-            self._ranks.reap()
-            if child.exit is not None:
-                # A cluster that stops a run tells the script as well, which may be gone before we look.
-                if self._signals.stop_asked and exits.killed_by(child.exit) == signal.SIGTERM:
-                    self._stop(CANCELLED)
-                return
-            if self._signals.stop_asked:
-                self._stop(CANCELLED)
-            elif deadline is not None and time.monotonic() >= deadline:
-                self._stop(OVERDUE)
-            if self._state.stop is not None or self._unwanted(shipping):
-                self._end_processes()
-                return
+            self._ends.add(self._crew.reap()[0])
+            stop_requested = self._stop_requested()
+            self._check_wanted()
+            if self._has_ended():
+                return None
+            if stop_requested:
+                return CANCELLED
+            if deadline is not None and time.monotonic() >= deadline:
+                self._late = self._ends.unfinished()
+                return OVERDUE
             left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
             self._signals.wait(left)
 
-    def _stop(self, why: str) -> None:
-        say(f"ending the run: it is {why}")
-        self._state = replace(self._state, stop=why)
-        self._state.save(self._folder)
+    def _has_ended(self) -> bool:
+        if self._leader is not None and self._leader.broken:
+            return True
+        if self._mpirun is not None and self._mpirun.exit is not None:
+            return True
+        return self._done() or self._ends.any_failed()
+
+    def _done(self) -> bool:
+        """Whether the processes have done all that there was to do."""
+        if self._mpirun is not None:  # which may end well although a rank has not
+            return self._mpirun.exit is not None and self._mpirun.exit.ok and not self._ends.any_failed()
+        return self._ends.done()
+
+    def _stop_requested(self) -> bool:
+        """Whether this node, or another one, was asked to stop the run."""
+        if self._leader is not None:
+            self._leader.receive()
+            if self._leader.stop_requested:
+                return True
+        return self._signals.stop_requested
+
+    def _check_wanted(self) -> None:
+        self._crew.check_wanted()
+        if self._leader is not None:
+            self._leader.check_wanted()
+
+    # -- when they have ended ----------------------------------------------------------------------------------------
 
     def _end_processes(self) -> None:
-        self._ranks.end()
-        self._remove_containers()
+        """End what is alive of the run here, and have the other nodes do the same."""
+        if not self._ended:
+            self._ended = True
+            if self._leader is not None:
+                self._leader.end()
+            self._ends.add(self._crew.end()[0])
 
-    def _remove_containers(self) -> None:
-        if self._environment is not None and self._environment.built.image:
-            from runyard.environments.containers.runtime import remove_containers
+    def _end_everywhere(self) -> None:
+        """Return when nothing of the run is alive any more, on any node."""
+        self._end_processes()
+        if self._leader is not None:
+            self._leader.wait_until_ended()
+        self._open.close()
 
-            remove_containers(self._plan.run_id, say)
+    def _judge(self, stop: str | None) -> Fact:
+        """How the run has ended. What happened first counts, on whichever node."""
+        from runyard.node.outcome import outcome
 
-    def _unwanted(self, shipping: Shipping) -> bool:
-        return shipping.unwanted or not (self._folder / "plan.json").exists()
+        error = self._first_failure()
+        # A cluster that stops a run sends SIGTERM to its processes as well, which may have ended before we look.
+        if stop is None and self._stop_requested() and exits.killed_by_fields(error) == signal.SIGTERM:
+            stop = CANCELLED
+        if not self._distribution.gang:
+            return outcome.of_exit(self._plan, self._ends.of(0).exit, stop, error)
+        return outcome.of_gang(self._plan, stop, error, self._done(), self._late)
 
-    def _ship(self) -> Shipping:
-        if self._shipping is None:
-            from runyard.node.delivery.run_delivery import Shipping
+    def _first_failure(self) -> dict[str, Any] | None:
+        if self._leader is not None and self._leader.problem is not None:
+            return self._leader.problem
+        if self._done():
+            return None
+        first = self._ends.first_failure()
+        lost = self._leader.lost_before(first) if self._leader is not None else None
+        if lost is not None:
+            return lost
+        if first is not None:
+            return first.error
+        mpirun = self._mpirun
+        if mpirun is None or mpirun.exit is None:
+            return None
+        from runyard.node.outcome import failure
 
-            self._shipping = Shipping(self._plan, self._folder, self._signals)
-        return self._shipping
+        return failure.describe(self._plan.launch, mpirun.exit, self._crew.work, mpirun.log, who="mpirun")
+
+    def _deliver(self, end: Fact) -> int:
+        """Deliver what is here while the other nodes deliver what they have; report the end when all is there."""
+        from runyard.node.delivery.run_delivery import await_delivery, deliver
+
+        delivery = self._crew.delivery()
+        if self._leader is None:
+            return deliver(delivery, end, self._folder, self._signals)
+        delivery.hold_report()
+        delivery.finish(end)
+        delivery.release_report(self._leader.wait_until_delivered(delivery))
+        return await_delivery(delivery, self._folder, self._signals)
+
+    def _leave(self, why: Unwanted) -> int:
+        from runyard.node.delivery.removal import remove
+
+        log_line(str(why))
+        self._end_processes()
+        remove(self._folder)
+        return 0

@@ -10,10 +10,10 @@ from types import FrameType
 
 
 class Signals:
-    """Catches SIGTERM and SIGINT (a stop is asked for) and SIGCHLD (a process ended). Only for the main thread."""
+    """Catches SIGTERM and SIGINT (a stop is requested) and SIGCHLD (a process ended). Only for the main thread."""
 
     def __init__(self) -> None:
-        self.stop_asked = False
+        self.stop_requested = False
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
@@ -29,9 +29,9 @@ class Signals:
         if select.select([self._read], [], [], max(0.0, seconds))[0]:
             os.read(self._read, 4096)
 
-    def ask_to_stop(self) -> None:
-        """Do as if SIGTERM had come; may be called from any thread."""
-        self.stop_asked = True
+    def request_stop(self) -> None:
+        """Act as if SIGTERM had come; may be called from any thread."""
+        self.stop_requested = True
         self.wake()
 
     def wake(self) -> None:
@@ -40,7 +40,7 @@ class Signals:
             os.write(self._write, b"\0")
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        self.stop_asked = True
+        self.stop_requested = True
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """The wake-up is all that is wanted."""
+        """Only the wake-up matters."""

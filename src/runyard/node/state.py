@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runyard.contracts.home import write_private
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.system.json_files import BadFile, made_of, read_object
 
 PREPARING, RUNNING, ENDED = "preparing", "running", "ended"
@@ -30,21 +30,21 @@ class State:
     runner: Launched
     cookie: str  # every process of the run has it in its environment
     processes: list[Launched] = field(default_factory=list)
-    stop: str | None = None  # why the processes were told to end: CANCELLED or OVERDUE
-    ended: dict[str, Any] | None = None  # the fact that tells how the script ended, once that is known
+    stop: str | None = None  # why the processes were ended: CANCELLED or OVERDUE
+    ended: dict[str, Any] | None = None  # the fact of how the run ended, once that is known
     machine: str = ""  # where the processes are: elsewhere their ids mean nothing
-    shares_work: bool = False  # the working folder is that of node 0, who keeps what is written there
+    shares_work: bool = False  # the working folder is that of node 0, who delivers what is written there
 
     def save(self, folder: Path) -> None:
         try:
             write_private(folder / "state.json", json.dumps(asdict(self)))
         except OSError as error:
             # A full disk must not end a script that may never write a byte itself; only a rescue would miss this.
-            say(f"state.json could not be written: {error}")
+            log_line(f"state.json could not be written: {error}")
 
 
 def machine() -> str:
-    """What tells this machine, since it was started, from others that may see the same disk."""
+    """What identifies this machine, since its boot, among others that may see the same disk."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             # Containers on one machine do not know each other's processes.
@@ -57,12 +57,12 @@ def load(folder: Path) -> State | None:
     """The state that a former runner left; None when it left none."""
     path = folder / "state.json"
     try:
-        said = read_object(path)
-        left = made_of(State, said, path)
-        runner = made_of(Launched, said["runner"], path)
+        fields = read_object(path)
+        left = made_of(State, fields, path)
+        runner = made_of(Launched, fields["runner"], path)
         return replace(left, runner=runner, processes=[made_of(Launched, each, path) for each in left.processes])
     except FileNotFoundError:
         return None
     except (OSError, BadFile) as error:
-        say(f"state.json cannot be read: {error}")
+        log_line(f"state.json cannot be read: {error}")
         return None

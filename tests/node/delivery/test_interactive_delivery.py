@@ -1,4 +1,4 @@
-"""An interactive run is shipped by a process of its own, which outlives the one that writes."""
+"""An interactive run is delivered by a process of its own, which outlives the one that writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Order = Callable[..., None]
 Until = Callable[[Callable[[], object], str], None]
-Ship = Callable[[], "subprocess.Popen[bytes]"]
+Deliver = Callable[[], "subprocess.Popen[bytes]"]
 
 DELIVERY = [sys.executable, "-m", "runyard.node.delivery.interactive_delivery"]
 
@@ -37,18 +37,18 @@ def owner() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.fixture
-def ship(telemetry: Path) -> Iterator[Ship]:
-    shippers: list[subprocess.Popen[bytes]] = []
+def deliver(telemetry: Path) -> Iterator[Deliver]:
+    started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
-        shippers.append(subprocess.Popen([*DELIVERY, str(telemetry)]))
-        return shippers[-1]
+        started.append(subprocess.Popen([*DELIVERY, str(telemetry)]))
+        return started[-1]
 
     yield start
-    for shipper in shippers:
-        if shipper.poll() is None:
-            shipper.kill()
-            shipper.wait()
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def write(telemetry: Path, run_id: str, *records: tuple[Any, ...]) -> None:
@@ -61,82 +61,82 @@ def loss(number: float) -> tuple[Any, ...]:
 
 
 def test_until_the_owner_completes_the_run(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver, until: Until
 ) -> None:
     order(run, owner.pid, owner_started=started(owner.pid))
     write(telemetry, run.id, loss(1))
-    shipper = ship()
+    delivery = deliver()
     until(lambda: run.metric("loss") == [1], "the first value")
     write(telemetry, run.id, loss(2), (contract.END, "completed", None))
-    assert shipper.wait(60) == 0
+    assert delivery.wait(60) == 0
     assert not telemetry.exists()
     assert run.metric("loss") == [1, 2]
     assert run.get()["status"] == "Completed"
 
 
 def test_the_error_of_a_run_that_failed(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver
 ) -> None:
     order(run, owner.pid)
     write(telemetry, run.id, (contract.END, "failed", {"code": "UserError", "message": "no"}))
-    assert ship().wait(60) == 0
-    said = run.get()
-    assert said["status"] == "Failed"
-    assert said["error"] == {"code": "UserError", "message": "no"}
+    assert deliver().wait(60) == 0
+    result = run.get()
+    assert result["status"] == "Failed"
+    assert result["error"] == {"code": "UserError", "message": "no"}
 
 
 def test_an_owner_that_was_killed(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver, until: Until
 ) -> None:
     order(run, owner.pid, owner_started=started(owner.pid))
-    shipper = ship()
+    delivery = deliver()
     write(telemetry, run.id, *[loss(number) for number in range(1000)])
     owner.kill()
     owner.wait()
-    assert shipper.wait(60) == 0
-    said = run.get()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "OwnerLost"
-    assert f"(pid {owner.pid}) ended without completing it" in said["error"]["message"]
-    assert "run.complete()" in said["error"]["help"]
+    assert delivery.wait(60) == 0
+    result = run.get()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "OwnerLost"
+    assert f"(pid {owner.pid}) ended without completing it" in result["error"]["message"]
+    assert "run.complete()" in result["error"]["help"]
     assert run.metric("loss") == list(range(1000))
 
 
 def test_a_process_id_that_was_given_to_somebody_else(
-    run: RunOnServer, telemetry: Path, order: Order, ship: Ship
+    run: RunOnServer, telemetry: Path, order: Order, deliver: Deliver
 ) -> None:
     order(run, os.getpid(), owner_started="1")
-    assert ship().wait(60) == 0
+    assert deliver().wait(60) == 0
     assert run.get()["error"]["code"] == "OwnerLost"
 
 
 def test_one_that_does_not_lead_ends_when_its_folder_is_removed(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver, until: Until
 ) -> None:
     order(run, owner.pid, lead=False)
-    shipper = ship()
+    delivery = deliver()
     write(telemetry, run.id, loss(1))
-    until(lambda: run.metric("loss") == [1], "the journal is shipped")
+    until(lambda: run.metric("loss") == [1], "the journal to be delivered")
     shutil.rmtree(telemetry)
-    assert shipper.wait(60) == 0
+    assert delivery.wait(60) == 0
     assert owner.poll() is None
 
 
 def test_one_that_does_not_lead_leaves_the_state_alone(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver
 ) -> None:
     order(run, owner.pid, lead=False)
     write(telemetry, run.id, loss(1))
     owner.kill()
     owner.wait()
-    assert ship().wait(60) == 0
+    assert deliver().wait(60) == 0
     assert not telemetry.exists()
     assert run.metric("loss") == [1]
     assert run.get()["status"] == "Running"
 
 
 def test_files_and_folders(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, tmp_path: Path
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver, tmp_path: Path
 ) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "outputs").mkdir()
@@ -146,7 +146,7 @@ def test_files_and_folders(
     folders = {"logs": str(tmp_path / "logs"), "outputs": str(tmp_path / "outputs")}
     order(run, owner.pid, files={"logs/user_log.txt": str(tmp_path / "user_log.txt")}, folders=folders)
     write(telemetry, run.id, (contract.END, "completed", None))
-    assert ship().wait(60) == 0
+    assert deliver().wait(60) == 0
     assert {name: run.read(name) for name in run.files()} == {
         "logs/user_log.txt": b"teed",
         "logs/a": b"log",
@@ -156,12 +156,12 @@ def test_files_and_folders(
 
 
 def test_child_runs_end_when_they_say_so(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver, until: Until
 ) -> None:
     child = run.server.make_run(kind="child", parent_id=run.id)
     order(run, owner.pid)
     write(telemetry, child.id, loss(1), (contract.END, "completed", None))
-    ship()
+    deliver()
     until(lambda: child.get()["status"] == "Completed", "the child's end")
     assert run.get()["status"] == "Running"
 
@@ -171,7 +171,7 @@ def test_a_shipper_that_was_killed_is_followed_by_another(
     telemetry: Path,
     order: Order,
     owner: subprocess.Popen[bytes],
-    ship: Ship,
+    deliver: Deliver,
     until: Until,
     tmp_path: Path,
 ) -> None:
@@ -179,32 +179,32 @@ def test_a_shipper_that_was_killed_is_followed_by_another(
     log.write_text("first ")
     order(run, owner.pid, files={"logs/user_log.txt": str(log)})
     write(telemetry, run.id, loss(1))
-    first = ship()
+    first = deliver()
     until(lambda: run.files().get("logs/user_log.txt") == 6, "the log")
     first.send_signal(signal.SIGKILL)
     first.wait()
     with open(log, "a") as file:
         file.write("second")
     write(telemetry, run.id, loss(2), (contract.END, "completed", None))
-    assert ship().wait(60) == 0
+    assert deliver().wait(60) == 0
     assert run.metric("loss") == [1, 2]
     assert run.read("logs/user_log.txt") == b"first second"
     assert run.get()["status"] == "Completed"
 
 
 def test_two_at_once_share_nothing(
-    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship, until: Until
+    run: RunOnServer, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver, until: Until
 ) -> None:
     order(run, owner.pid)
     write(telemetry, run.id, loss(1))
-    ship()
+    deliver()
     until(lambda: run.metric("loss") == [1], "the first value")
-    assert ship().wait(60) == 0
+    assert deliver().wait(60) == 0
     assert telemetry.exists()
 
 
 def test_a_server_that_is_away(
-    own_server: Server, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], ship: Ship
+    own_server: Server, telemetry: Path, order: Order, owner: subprocess.Popen[bytes], deliver: Deliver
 ) -> None:
     run = own_server.make_run()
     order(run, owner.pid)
@@ -212,32 +212,32 @@ def test_a_server_that_is_away(
     write(telemetry, run.id, *[loss(number) for number in range(500)], (contract.END, "completed", None))
     owner.kill()
     owner.wait()
-    shipper = ship()
+    delivery = deliver()
     own_server.start()
-    assert shipper.wait(60) == 0
+    assert delivery.wait(60) == 0
     assert run.metric("loss") == list(range(500))
     assert run.get()["status"] == "Completed"
 
 
 @pytest.mark.parametrize("arguments", [[], ["/no/such/folder", "x"]])
 def test_wrong_arguments(arguments: list[str]) -> None:
-    said = subprocess.run(
+    result = subprocess.run(
         [*DELIVERY, *arguments],
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert said.returncode == 2
-    assert "usage" in said.stderr
+    assert result.returncode == 2
+    assert "usage" in result.stderr
 
 
 def test_a_folder_that_is_no_telemetry_folder(tmp_path: Path) -> None:
-    said = subprocess.run(
+    result = subprocess.run(
         [*DELIVERY, str(tmp_path)],
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert said.returncode == 2
-    assert "ship.json" in said.stderr
+    assert result.returncode == 2
+    assert "ship.json" in result.stderr
 
 
 @every_bad_text

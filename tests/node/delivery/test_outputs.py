@@ -26,14 +26,14 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def outputs(run: RunOnServer, folder: Path) -> Outputs:
-    return Outputs(run.courier(folder), folder, "outputs")
+    return Outputs(run.client(folder), folder, "outputs")
 
 
 def test_all_of_it_at_the_end(outputs: Outputs, run: RunOnServer, folder: Path) -> None:
     content = {"model.pt": os.urandom(3_000_000), "deep/ü ber.txt": b"x", "empty": b"", "same": b"x"}
     for name, text in content.items():
         (folder / name).write_bytes(text)
-    outputs.ship_all()
+    outputs.upload_all()
     assert set(run.files()) == {f"outputs/{name}" for name in content}
     for name, text in content.items():
         assert run.read(f"outputs/{name}") == text
@@ -45,18 +45,18 @@ def test_a_file_that_settles_is_kept_while_the_script_runs(
 ) -> None:
     monkeypatch.setattr(uploads, "SETTLED_AFTER", 0.05)
     (folder / "checkpoint").write_bytes(b"1")
-    outputs.ship_settled()
+    outputs.upload_settled()
     assert run.files() == {}, "it was seen only once"
 
-    def kept() -> bool:
+    def uploaded() -> bool:
         (folder / "growing").write_bytes(os.urandom(8))
-        outputs.ship_settled()
+        outputs.upload_settled()
         return "outputs/checkpoint" in run.files()
 
-    until(kept, "the checkpoint")
+    until(uploaded, "the checkpoint")
     assert "outputs/growing" not in run.files()
     (folder / "checkpoint").write_bytes(b"22")
-    outputs.ship_all()
+    outputs.upload_all()
     assert run.read("outputs/checkpoint") == b"22"
     assert run.read("outputs/growing") == (folder / "growing").read_bytes()
 
@@ -71,7 +71,7 @@ def test_links_to_files_are_followed_and_those_to_folders_told(
     (tmp_path / "elsewhere").mkdir()
     (folder / "data").symlink_to(tmp_path / "elsewhere")
     os.mkfifo(folder / "pipe")
-    outputs.ship_all()
+    outputs.upload_all()
     assert run.files() == {"outputs/epoch-3.pt": 1, "outputs/best.pt": 1}
     [warning] = outputs.warnings
     assert "outputs/data" in warning
@@ -80,7 +80,7 @@ def test_links_to_files_are_followed_and_those_to_folders_told(
 def test_names_that_the_server_would_see_otherwise(outputs: Outputs, run: RunOnServer, folder: Path) -> None:
     for name in ("bad-\udcff", "back\\slash", "..\\out", "fine"):
         (folder / name).write_text(name, errors="surrogateescape")
-    outputs.ship_all()
+    outputs.upload_all()
     assert run.read("outputs/bad-%FF") == b"bad-\xff"
     assert run.read("outputs/back/slash") == b"back\\slash"
     assert run.read("outputs/fine") == b"fine"
@@ -89,9 +89,9 @@ def test_names_that_the_server_would_see_otherwise(outputs: Outputs, run: RunOnS
 
 
 def test_no_outputs_at_all(run: RunOnServer, tmp_path: Path) -> None:
-    outputs = Outputs(run.courier(tmp_path), tmp_path / "none", "outputs")
-    outputs.ship_settled()
-    outputs.ship_all()
+    outputs = Outputs(run.client(tmp_path), tmp_path / "none", "outputs")
+    outputs.upload_settled()
+    outputs.upload_all()
     assert run.files() == {}
     assert outputs.warnings == []
 
@@ -99,5 +99,5 @@ def test_no_outputs_at_all(run: RunOnServer, tmp_path: Path) -> None:
 def test_more_files_than_fit_in_one_request(outputs: Outputs, run: RunOnServer, folder: Path) -> None:
     for number in range(uploads.NAMES_PER_REQUEST + 5):
         (folder / f"{number}").write_text(str(number % 3))
-    outputs.ship_all()
+    outputs.upload_all()
     assert len(run.files()) == uploads.NAMES_PER_REQUEST + 5

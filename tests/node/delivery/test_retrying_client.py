@@ -1,4 +1,4 @@
-"""A server that is away, moved, or in trouble is waited for; a refusal is told."""
+"""A server that is away, moved, or in trouble is waited for; a refusal is raised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 from runyard.client.http import Locator
 from runyard.node.delivery import retrying_client as module
-from runyard.node.delivery.retrying_client import Courier, Refused, ServerAway, Unwanted, wire_name
+from runyard.node.delivery.retrying_client import Refused, RetryingClient, ServerAway, wire_name
+from runyard.node.problem import Unwanted
 
 if TYPE_CHECKING:
     from tests.node.conftest import RunOnServer, Server
@@ -21,12 +22,12 @@ Until = Callable[[Callable[[], object], str], None]
 
 def test_a_server_that_comes_back_elsewhere(own_server: Server, tmp_path: Path, until: Until) -> None:
     run = own_server.make_run()
-    courier = run.courier(tmp_path)
-    assert courier.append("logs/x", 0, b"one ") == 4
+    client = run.client(tmp_path)
+    assert client.append("logs/x", 0, b"one ") == 4
     former = own_server.client.url
     own_server.kill()
     sizes: list[int] = []
-    thread = threading.Thread(target=lambda: sizes.append(courier.append("logs/x", 4, b"two")))
+    thread = threading.Thread(target=lambda: sizes.append(client.append("logs/x", 4, b"two")))
     thread.start()
     own_server.start()
     thread.join(60)
@@ -36,29 +37,29 @@ def test_a_server_that_comes_back_elsewhere(own_server: Server, tmp_path: Path, 
 
 
 def test_a_refusal_is_told_with_its_code(run: RunOnServer, tmp_path: Path) -> None:
-    courier = run.courier(tmp_path)
+    client = run.client(tmp_path)
     with pytest.raises(Refused) as refusal:
-        courier.append("logs/x", 9, b"gap")
+        client.append("logs/x", 9, b"gap")
     assert refusal.value.code == "offset_gap"
     assert refusal.value.detail == {"size": 0}
 
 
 def test_a_run_that_was_deleted_is_unwanted(run: RunOnServer, tmp_path: Path) -> None:
-    courier = run.courier(tmp_path)
-    courier.fact({"fact": "ended", "outcome": "completed"})
+    client = run.client(tmp_path)
+    client.fact({"fact": "ended", "outcome": "completed"})
     run.server.client.delete(f"/api/runs/{run.id}")
     with pytest.raises(Unwanted, match="deleted"):
-        courier.fact({"fact": "heartbeat"})
+        client.fact({"fact": "heartbeat"})
 
 
 def test_a_folder_that_is_gone_ends_the_waiting(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    courier = Courier("r", Locator("http://127.0.0.1:9"), folder)
+    client = RetryingClient("r", Locator("http://127.0.0.1:9"), folder)
     timer = threading.Timer(0.2, folder.rmdir)
     timer.start()
     with pytest.raises(Unwanted, match="is gone"):
-        courier.fact({"fact": "heartbeat"})
+        client.fact({"fact": "heartbeat"})
     timer.join()
 
 
@@ -74,25 +75,25 @@ def test_a_caller_can_give_up(tmp_path: Path) -> None:
             raise Enough
 
     with pytest.raises(Enough):
-        Courier("r", Locator("http://127.0.0.1:9"), tmp_path, check).fact({"fact": "heartbeat"})
+        RetryingClient("r", Locator("http://127.0.0.1:9"), tmp_path, check).fact({"fact": "heartbeat"})
 
 
 def test_after_the_end_the_server_is_waited_for_only_so_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AFTER_THE_END", 0.1)
-    courier = Courier("r", Locator("http://127.0.0.1:9"), tmp_path)
-    courier.nothing_more_to_come()
+    client = RetryingClient("r", Locator("http://127.0.0.1:9"), tmp_path)
+    client.nothing_more_to_come()
     with pytest.raises(ServerAway):
-        courier.fact({"fact": "ended", "outcome": "completed"})
+        client.fact({"fact": "ended", "outcome": "completed"})
 
 
 def test_a_token_that_is_not_known_may_belong_to_another_server_so_it_waits(
     run: RunOnServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "AFTER_THE_END", 0.1)
-    courier = Courier(run.id, Locator(run.server.client.url, "run.x.wrong"), tmp_path)
-    courier.nothing_more_to_come()
+    client = RetryingClient(run.id, Locator(run.server.client.url, "run.x.wrong"), tmp_path)
+    client.nothing_more_to_come()
     with pytest.raises(ServerAway):
-        courier.append("logs/x", 0, b"x")
+        client.append("logs/x", 0, b"x")
 
 
 def test_names_on_the_wire() -> None:

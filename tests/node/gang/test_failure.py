@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.node.conftest import SOURCES
 
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.plan import Plan
 
 if TYPE_CHECKING:
-    from tests.node.conftest import Gang, Node
+    from tests.node.conftest import Gang, Node, Server
 
 Prepare = Callable[..., "Gang"]
 Until = Callable[[Callable[[], object], str], None]
@@ -30,7 +33,8 @@ with open(f'outputs/rank_{rank}', 'w') as f: f.write('half')
 """
 WAIT = SLEEP + "time.sleep(600)\n"
 QUICKLY = (
-    "from runyard.node.gang import link; link.SILENCE = 6.0; from runyard.node import rescue; rescue.ALIVE_FOR = 2.0"
+    "from runyard.node.gang import link; link.SILENCE = 6.0; "
+    "from runyard.node.rescue import rescue; rescue.ALIVE_FOR = 2.0"
 )
 
 
@@ -39,7 +43,7 @@ def started(gang: Prepare, *, but: dict[int, str] | None = None) -> Gang:
     made = gang({"train.py": WAIT}, TWO_BY_TWO)
     made.start(but)
     for rank in range(4):
-        made.says(rank, "ready")
+        made.wait_for_output(rank, "ready")
     return made
 
 
@@ -51,9 +55,9 @@ def runner(node: Node) -> Any:
 def test_the_rank_that_failed_is_named_with_its_exception(gang: Prepare) -> None:
     script = SLEEP + "if rank == 3: raise ValueError('no such column')\ntime.sleep(600)\n"
     made = gang({"train.py": script}, TWO_BY_TWO)
-    said = made.finish()
-    assert said["status"] == "Failed"
-    error = said["error"]
+    result = made.finish()
+    assert result["status"] == "Failed"
+    error = result["error"]
     assert error["message"] == f"Rank 3 on node 1 ({HOST}) failed with exit code 1: ValueError: no such column"
     assert (error["rank"], error["node"], error["code"]) == (3, 1, "UserError")
     assert error["exception"]["frames"][0]["file"] == "train.py"
@@ -171,3 +175,32 @@ def test_who_does_not_know_the_secret_is_not_let_in(gang: Prepare) -> None:
     assert made.nodes[0].wait()["error"]["code"] == "GangIncomplete"
     assert "does not know the secret of the run" in made.run.read("system_logs/runner.log").decode()
     runner(made.nodes[1]).wait(60)
+
+
+@pytest.mark.parametrize("distribution", [Distribution(), Distribution(nodes=2, processes=2)])
+def test_a_run_outlives_the_code_that_it_was_started_from(
+    gang: Prepare, shared_server: Server, tmp_path: Path, until: Until, distribution: Distribution
+) -> None:
+    """As when Runyard is upgraded meanwhile: the end of the run is reported as if nothing had happened."""
+    sources = tmp_path / "sdk"
+    shutil.copytree(SOURCES / "runyard", sources / "runyard", ignore=shutil.ignore_patterns("__pycache__"))
+    script = """
+import os, sys, time
+open(os.path.join(sys.argv[1], 'began_' + os.environ.get('RANK', '0')), 'w').close()
+while not os.path.exists(os.path.join(sys.argv[1], 'go')): time.sleep(0.01)
+if os.environ.get('RANK', '1') == '1': raise ValueError('no such column')
+time.sleep(600)
+"""
+    run = shared_server.make_run(start=False)
+    made = gang({"train.py": script}, distribution, run=run, arguments=[str(tmp_path)])
+    for node in made.nodes:
+        node.sources = sources
+    made.start()
+    ranks = range(distribution.nodes)
+    until(lambda: all((tmp_path / f"began_{rank}").exists() for rank in ranks), "the script")
+    until(lambda: run.get()["status"] == "Running", "the start to be reported")
+    shutil.rmtree(sources)
+    (tmp_path / "go").touch()
+    error = made.wait()["error"]
+    assert error["code"] == "UserError"
+    assert "ValueError: no such column" in error["message"]

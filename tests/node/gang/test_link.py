@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,8 +9,7 @@ from contextlib import closing
 import pytest
 
 from runyard.node.gang import link
-from runyard.node.gang.followers import Door
-from runyard.node.gang.link import Link, LinkLost, Message, Stranger, join, own_address, welcome
+from runyard.node.gang.link import Link, LinkLost, Stranger, join, own_address, welcome
 from runyard.node.problem import RunProblem
 
 WAIT = 60.0
@@ -72,10 +70,10 @@ def test_a_leader_that_cannot_prove_itself_is_a_stranger(listener: socket.socket
         join(place(listener), "secret", 1)
 
 
-@pytest.mark.parametrize("said", [b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b'{"node": "x"}\n', b"\xff\n"])
-def test_what_is_no_node_runner_is_a_stranger(listener: socket.socket, said: bytes) -> None:
+@pytest.mark.parametrize("text", [b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b'{"node": "x"}\n', b"\xff\n"])
+def test_what_is_no_node_runner_is_a_stranger(listener: socket.socket, text: bytes) -> None:
     with socket.create_connection(listener.getsockname()) as other:
-        other.sendall(said)
+        other.sendall(text)
         connection = listener.accept()[0]
         with connection, pytest.raises(Stranger):
             welcome(connection, "secret")
@@ -95,7 +93,7 @@ def test_a_connection_that_closes_is_lost(listener: socket.socket) -> None:
         follower.close()
         with pytest.raises(LinkLost, match="the connection to it"):
             leader.receive()
-        leader.send("end")  # it raises nothing: `receive` has said it
+        leader.send("end")  # it raises nothing: `receive` has raised it
         leader.send("end")
 
 
@@ -119,36 +117,6 @@ def test_no_secret_is_no_link(listener: socket.socket) -> None:
         connection = listener.accept()[0]
         with connection, pytest.raises(RunProblem, match="secret"):
             welcome(connection, "")
-
-
-def test_the_door_tells_what_is_said_and_who_is_gone() -> None:
-    told: list[tuple[int, Message]] = []
-    came = threading.Condition()
-
-    def tell(node: int, said: Message) -> None:
-        with came:
-            told.append((node, said))
-            came.notify_all()
-
-    def wait(count: int) -> None:
-        with came:
-            assert came.wait_for(lambda: len(told) >= count, WAIT)
-
-    with closing(Door("127.0.0.1", "secret", 3, {"folder": "x"}, tell)) as door:
-        first = join(door.place, "secret", 1)
-        assert first.receive()["folder"] == "x"
-        first.send("hello")
-        wait(1)
-        assert (told[0][0], told[0][1]["say"]) == (1, "hello")
-        assert door.heard(1) <= time.monotonic()
-        for stranger in (1, 7):  # it is here already; there is no such node
-            with closing(join(door.place, "secret", stranger)) as twin, pytest.raises(LinkLost):
-                twin.receive()
-        door.send(1, "go")
-        assert first.receive()["say"] == "go"
-        first.close()
-        wait(2)
-        assert (told[1][0], told[1][1]["say"]) == (1, "lost")
 
 
 def test_the_own_address_is_the_one_that_the_server_is_reached_from() -> None:

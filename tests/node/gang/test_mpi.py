@@ -71,7 +71,7 @@ def launch(python: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the node runners have MPI keep its files; a short name, because sockets are among them."""
+    """Where the node runners have MPI put its files; a short name, because sockets are among them."""
     with tempfile.TemporaryDirectory(prefix="yr", dir="/tmp") as folder:
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)
@@ -80,8 +80,8 @@ def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_ranks_find_each_other_and_leave_no_files(gang: Prepare, python: Path, nodes: int, temporary: Path) -> None:
     made = gang({"train.py": SUM}, Distribution(MPI, nodes, 4), arguments=["$RANK"], **launch(python))
-    said = made.finish()
-    assert said["status"] == "Completed", said["error"]
+    result = made.finish()
+    assert result["status"] == "Completed", result["error"]
     assert [made.std_log(rank) for rank in range(4)] == [f"{rank} of 4 sum 6 {rank}\n" for rank in range(4)]
     assert list(temporary.iterdir()) == []
 
@@ -90,7 +90,7 @@ def test_who_takes_over_from_killed_runners_removes_mpis_files(gang: Prepare, py
     made = gang({"train.py": STAY}, Distribution(MPI, 2, 2), **launch(python))
     made.start()
     for rank in range(2):
-        made.says(rank, "here")
+        made.wait_for_output(rank, "here")
     assert len(list(temporary.iterdir())) == 2
     runners = [node.runner for node in made.nodes if node.runner is not None]
     for number in (signal.SIGSTOP, signal.SIGKILL):  # first all are stopped: none shall see another die
@@ -106,8 +106,8 @@ def test_who_takes_over_from_killed_runners_removes_mpis_files(gang: Prepare, py
 def test_ranks_meet_where_deepspeed_lets_them_meet_in_a_job_of_azureml(gang: Prepare, python: Path, nodes: int) -> None:
     """`MEET` finds rank 0 by the rules of deepspeed.comm.patch_aml_env_for_torch_nccl_backend."""
     made = gang({"train.py": MEET}, Distribution(MPI, nodes, 2), **launch(python))
-    said = made.finish()
-    assert said["status"] == "Completed", said["error"]
+    result = made.finish()
+    assert result["status"] == "Completed", result["error"]
     assert made.std_log(0) == f"met [1] {interfaces.loopback()}\n"
 
 

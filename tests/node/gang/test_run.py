@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Prepare = Callable[..., "Gang"]
 Until = Callable[[Callable[[], object], str], None]
 
-ALONE = "from runyard.node.gang import crew; crew.WITNESS = 'hidden'"
+ALONE = "from runyard.node.gang import link; link.WITNESS = 'hidden'"
 """Said to a follower: its disk is another one than that of node 0."""
 
 TWO_BY_TWO = Distribution(nodes=2, processes=4)
@@ -42,9 +42,9 @@ with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'],
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_every_rank_has_its_place_its_log_and_its_metrics(gang: Prepare, nodes: int) -> None:
     made = gang({"train.py": REPORT}, Distribution(nodes=nodes, processes=4), arguments=["--rank", "$RANK"])
-    said = made.finish()
-    assert said["status"] == "Completed", said
-    assert said["warnings"] == []
+    result = made.finish()
+    assert result["status"] == "Completed", result
+    assert result["warnings"] == []
     meeting = set()
     for rank in range(4):
         seen, _, arguments = made.std_log(rank).partition("} ")
@@ -66,11 +66,11 @@ def test_every_rank_has_its_place_its_log_and_its_metrics(gang: Prepare, nodes: 
 
 def test_nodes_with_disks_of_their_own_keep_their_outputs_apart(gang: Prepare) -> None:
     made = gang({"train.py": REPORT}, TWO_BY_TWO)
-    said = made.finish(but={1: ALONE})
-    assert said["status"] == "Completed", said
-    kept = {name for name in made.run.files() if name.startswith(("outputs/", "logs/"))}
+    result = made.finish(but={1: ALONE})
+    assert result["status"] == "Completed", result
+    stored = {name for name in made.run.files() if name.startswith(("outputs/", "logs/"))}
     expected = {"rank_0", "rank_1", "node_1/rank_2", "node_1/rank_3"}
-    assert kept == {f"{folder}/{name}" for folder in ("outputs", "logs") for name in expected}
+    assert stored == {f"{folder}/{name}" for folder in ("outputs", "logs") for name in expected}
 
 
 def test_one_process_per_node_where_no_number_is_given(gang: Prepare) -> None:
@@ -84,7 +84,7 @@ def test_nothing_starts_before_all_nodes_are_ready(gang: Prepare, shared_server:
     made = gang({"train.py": "print('began')"}, Distribution(nodes=3), run=run)
     made.nodes[0].start()
     made.nodes[1].start()
-    until(lambda: run.get()["reason"] == "2 of 3 nodes are ready", "the progress to be told")
+    until(lambda: run.get()["reason"] == "2 of 3 nodes are ready", "the progress to be reported")
     assert not made.log(0).exists()
     assert not made.log(1).exists()
     made.nodes[2].start()
@@ -97,7 +97,7 @@ def test_a_stop_asked_for_on_any_node_stops_them_all(gang: Prepare, asked: int) 
     made = gang({"train.py": SLEEP}, TWO_BY_TWO)
     made.start()
     for rank in range(4):
-        made.says(rank, "ready")
+        made.wait_for_output(rank, "ready")
     runner = made.nodes[asked].runner
     assert runner is not None
     runner.send_signal(signal.SIGTERM)
@@ -133,8 +133,8 @@ while not (os.path.exists("ps_0") and os.path.exists("ps_1")):
     time.sleep(0.01)
 """
     made = gang({"train.py": script}, Distribution("tensorflow", nodes=2, workers=2, parameter_servers=2))
-    said = made.finish()
-    assert said["status"] == "Completed", said
+    result = made.finish()
+    assert result["status"] == "Completed", result
     assert [made.std_log(rank) for rank in range(4)] == ["chief 0\n", "worker 0\n", "ps 0\n", "ps 1\n"]
 
 

@@ -13,17 +13,17 @@ from tests.node.conftest import SOURCES
 BEGIN = """
 import json, os, sys, time
 from pathlib import Path
-from runyard.node import processes
-from runyard.node.launch.children import Ranks
+from runyard.node.launch import processes
+from runyard.node.launch.children import Children
 from runyard.node.signals import Signals
 signals = Signals()
 processes.adopt_orphans()
 cookie = os.urandom(8).hex()
 work = Path(sys.argv[1])
-ranks = Ranks(cookie, 0.5, signals)
+children = Children(cookie, 0.5, signals)
 known = {**os.environ, processes.COOKIE: cookie}
 def start(text, log):
-    return ranks.start([sys.executable, "-c", text], work, known, work / log)
+    return children.start([sys.executable, "-c", text], work, known, work / log)
 def until(condition):
     deadline = time.monotonic() + 60
     while not condition():
@@ -41,13 +41,13 @@ def run(tmp_path: Path, text: str) -> Any:
 
 def test_each_has_its_log_and_its_end(tmp_path: Path) -> None:
     text = """
-children = [start(f"print({n}); import sys; sys.exit({n})", f"log_{n}") for n in range(3)]
+started = [start(f"print({n}); import sys; sys.exit({n})", f"log_{n}") for n in range(3)]
 ended = []
 def done():
-    ended.extend(ranks.reap())
+    ended.extend(children.reap())
     return len(ended) == 3
 until(done)
-print(json.dumps([[child.exit.code, child.at > 0] for child in children]))
+print(json.dumps([[child.exit.code, child.at > 0] for child in started]))
 """
     assert run(tmp_path, text) == [[0, True], [1, True], [2, True]]
     assert [(tmp_path / f"log_{number}").read_text() for number in range(3)] == ["0\n", "1\n", "2\n"]
@@ -57,10 +57,10 @@ def test_all_are_ended_whatever_they_do_against_it(tmp_path: Path) -> None:
     text = """
 deaf = "import signal, subprocess, time; signal.signal(15, signal.SIG_IGN); "
 deaf += "subprocess.Popen(['sleep', '600'], start_new_session=True); print('ready', flush=True); time.sleep(600)"
-children = [start(deaf, "a"), start("import time; print('ready', flush=True); time.sleep(600)", "b")]
+started = [start(deaf, "a"), start("import time; print('ready', flush=True); time.sleep(600)", "b")]
 until(lambda: all((work / log).read_text() == "ready\\n" for log in "ab"))
-ended = ranks.end()
-print(json.dumps([[child.exit.signal for child in children], len(ended), len(ranks.living())]))
+ended = children.end()
+print(json.dumps([[child.exit.signal for child in started], len(ended), len(children.living())]))
 """
     assert run(tmp_path, text) == [[9, 15], 2, 0]
 
@@ -68,9 +68,9 @@ print(json.dumps([[child.exit.signal for child in children], len(ended), len(ran
 def test_what_they_leave_behind_is_ended_too(tmp_path: Path) -> None:
     text = """
 child = start("import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)", "a")
-until(lambda: ranks.reap() or child.exit)
-before = len(ranks.living())
-ranks.end_leftovers()
-print(json.dumps([child.exit.code, before, len(ranks.living())]))
+until(lambda: children.reap() or child.exit)
+before = len(children.living())
+children.end()
+print(json.dumps([child.exit.code, before, len(children.living())]))
 """
     assert run(tmp_path, text) == [0, 1, 0]

@@ -21,8 +21,8 @@ def make_plan(distribution: Distribution, own: dict[str, str] | None = None, **m
     return Plan("r1", "r1", "e", "e1", "w", "s", "g", "local", "t", "http://127.0.0.1:1", launch, **more)
 
 
-def told(plan: Plan, shared: str | None = None, variables: dict[str, str] = NONE) -> list[dict[str, str]]:
-    """What each rank is told, rank 0 first."""
+def variables_of(plan: Plan, shared: str | None = None, variables: dict[str, str] = NONE) -> list[dict[str, str]]:
+    """What each rank sees on top, rank 0 first."""
     nodes = plan.distribution.nodes
     addresses = [f"10.0.0.{node + 1}" for node in range(nodes)]
     ports = {str(rank.rank): 30000 + rank.rank for rank in plan.distribution.ranks()}
@@ -31,12 +31,12 @@ def told(plan: Plan, shared: str | None = None, variables: dict[str, str] = NONE
 
 
 def test_a_run_of_one_process_is_told_nothing_new() -> None:
-    assert told(make_plan(Distribution())) == [{}]
+    assert variables_of(make_plan(Distribution())) == [{}]
 
 
 @pytest.mark.parametrize("kind", [PLAIN, PYTORCH])
 def test_one_process_for_each_node_knows_its_node_and_has_no_rank(kind: str) -> None:
-    first, second = told(make_plan(Distribution(kind, 2, 0, "gloo")))
+    first, second = variables_of(make_plan(Distribution(kind, 2, 0, "gloo")))
     assert second["MASTER_ADDR"] == "10.0.0.1"
     assert second["MASTER_PORT"] == "29000"
     assert (first["NODE_RANK"], second["NODE_RANK"]) == ("0", "1")
@@ -53,12 +53,12 @@ def test_one_process_for_each_node_knows_its_node_and_has_no_rank(kind: str) -> 
 )
 def test_metrics_know_the_rank_whatever_the_framework(distribution: Distribution) -> None:
     ranks = [str(rank.rank) for rank in distribution.ranks()]
-    assert [each[RANK_VARIABLE] for each in told(make_plan(distribution))] == ranks
+    assert [each[RANK_VARIABLE] for each in variables_of(make_plan(distribution))] == ranks
 
 
 @pytest.mark.parametrize("kind", [PLAIN, PYTORCH])
 def test_processes_that_were_counted_have_ranks(kind: str) -> None:
-    ranks = told(make_plan(Distribution(kind, 2, 4, "nccl")))
+    ranks = variables_of(make_plan(Distribution(kind, 2, 4, "nccl")))
     assert [each["RANK"] for each in ranks] == ["0", "1", "2", "3"]
     assert [each["LOCAL_RANK"] for each in ranks] == ["0", "1", "0", "1"]
     assert [each["NODE_RANK"] for each in ranks] == ["0", "0", "1", "1"]
@@ -69,37 +69,37 @@ def test_processes_that_were_counted_have_ranks(kind: str) -> None:
 
 def test_the_initialiser_is_a_file_of_the_attempt_where_nodes_share_a_folder() -> None:
     plan = make_plan(Distribution(PYTORCH, 2, 2, "gloo"), attempt=3)
-    assert {each["AZ_BATCHAI_PYTORCH_INIT_METHOD"] for each in told(plan, "/shared")} == {
+    assert {each["AZ_BATCHAI_PYTORCH_INIT_METHOD"] for each in variables_of(plan, "/shared")} == {
         "file:///shared/init_method_3"
     }
 
 
 def test_the_initialiser_is_a_port_of_its_own_otherwise() -> None:
-    ranks = told(make_plan(Distribution(PYTORCH, 2, 2, "gloo")))
+    ranks = variables_of(make_plan(Distribution(PYTORCH, 2, 2, "gloo")))
     assert {each["AZ_BATCHAI_PYTORCH_INIT_METHOD"] for each in ranks} == {"tcp://10.0.0.1:30000"}
 
 
 def test_one_node_shares_its_folder_with_itself() -> None:
     plan = make_plan(Distribution(PYTORCH, 1, 2, "gloo"))
-    for each in told(plan, variables={**NONE, "AZ_BATCHAI_JOB_TEMP": "/run/temp"}):
+    for each in variables_of(plan, variables={**NONE, "AZ_BATCHAI_JOB_TEMP": "/run/temp"}):
         assert each["AZ_BATCHAI_PYTORCH_INIT_METHOD"] == "file:///run/temp/init_method_1"
         assert each["AZ_BATCHAI_MPI_MASTER_NODE"] == "localhost"
         assert "AZ_BATCH_MASTER_NODE" not in each
 
 
 def test_mirrored_workers_know_each_other() -> None:
-    ranks = told(make_plan(Distribution(TENSORFLOW, nodes=2, workers=2)))
-    said = [json.loads(each["TF_CONFIG"]) for each in ranks]
-    assert said[0]["cluster"] == said[1]["cluster"] == {"worker": ["10.0.0.1:30000", "10.0.0.2:30001"]}
-    assert [each["task"] for each in said] == [{"type": "worker", "index": 0}, {"type": "worker", "index": 1}]
+    ranks = variables_of(make_plan(Distribution(TENSORFLOW, nodes=2, workers=2)))
+    result = [json.loads(each["TF_CONFIG"]) for each in ranks]
+    assert result[0]["cluster"] == result[1]["cluster"] == {"worker": ["10.0.0.1:30000", "10.0.0.2:30001"]}
+    assert [each["task"] for each in result] == [{"type": "worker", "index": 0}, {"type": "worker", "index": 1}]
     assert "MASTER_ADDR" not in ranks[0]
 
 
 def test_a_chief_leads_workers_with_parameter_servers() -> None:
-    ranks = told(make_plan(Distribution(TENSORFLOW, nodes=2, workers=2, parameter_servers=1)))
-    said = [json.loads(each["TF_CONFIG"]) for each in ranks]
-    assert said[0]["cluster"] == {"chief": ["10.0.0.1:30000"], "worker": ["10.0.0.2:30001"], "ps": ["10.0.0.1:30002"]}
-    tasks = [(each["task"]["type"], each["task"]["index"]) for each in said]
+    ranks = variables_of(make_plan(Distribution(TENSORFLOW, nodes=2, workers=2, parameter_servers=1)))
+    result = [json.loads(each["TF_CONFIG"]) for each in ranks]
+    assert result[0]["cluster"] == {"chief": ["10.0.0.1:30000"], "worker": ["10.0.0.2:30001"], "ps": ["10.0.0.1:30002"]}
+    tasks = [(each["task"]["type"], each["task"]["index"]) for each in result]
     assert tasks == [("chief", 0), ("worker", 0), ("ps", 0)]
     assert [(each["AZ_BATCHAI_TASK_TYPE"], each["AZ_BATCHAI_TASK_INDEX"]) for each in ranks] == [
         ("chief", "0"),
@@ -110,27 +110,27 @@ def test_a_chief_leads_workers_with_parameter_servers() -> None:
 
 def test_parameter_servers_leave_the_gpus_to_the_workers() -> None:
     plan = make_plan(Distribution(TENSORFLOW, nodes=1, workers=1, parameter_servers=1))
-    worker, server = told(plan, variables={"CUDA_VISIBLE_DEVICES": "0,1"})
+    worker, server = variables_of(plan, variables={"CUDA_VISIBLE_DEVICES": "0,1"})
     assert (worker["CUDA_VISIBLE_DEVICES"], server["CUDA_VISIBLE_DEVICES"]) == ("0,1", "-1")
 
 
 def test_ranks_of_a_node_share_its_gpus_and_cores() -> None:
     plan = make_plan(Distribution(PYTORCH, 2, 4, "nccl"))
-    ranks = told(plan, variables={"CUDA_VISIBLE_DEVICES": "4,5,6,7"})
+    ranks = variables_of(plan, variables={"CUDA_VISIBLE_DEVICES": "4,5,6,7"})
     assert [each["CUDA_VISIBLE_DEVICES"] for each in ranks] == ["4,5", "6,7", "4,5", "6,7"]
     cores = len(os.sched_getaffinity(0))
     assert {each["OMP_NUM_THREADS"] for each in ranks} == {str(max(1, cores // 2))}
 
 
 def test_a_rank_that_is_alone_on_its_node_has_all_of_it() -> None:
-    ranks = told(make_plan(Distribution(PYTORCH, 2, 2, "nccl")), variables={"CUDA_VISIBLE_DEVICES": "0,1"})
+    ranks = variables_of(make_plan(Distribution(PYTORCH, 2, 2, "nccl")), variables={"CUDA_VISIBLE_DEVICES": "0,1"})
     assert not any({"CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"} & set(each) for each in ranks)
 
 
 def test_what_the_user_or_the_machine_has_set_is_left_alone() -> None:
     own = {"CUDA_VISIBLE_DEVICES": "1", "MASTER_PORT": "23456"}
     plan = make_plan(Distribution(PYTORCH, 1, 2, "nccl"), own)
-    for each in told(plan, "/shared", {**own, "OMP_NUM_THREADS": "3"}):
+    for each in variables_of(plan, "/shared", {**own, "OMP_NUM_THREADS": "3"}):
         assert not {"CUDA_VISIBLE_DEVICES", "MASTER_PORT", "OMP_NUM_THREADS"} & set(each)
         assert each["MASTER_ADDR"] == "10.0.0.1"
 

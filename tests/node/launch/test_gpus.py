@@ -8,7 +8,7 @@ from runyard.node.launch import gpus
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("text", "expected"),
     [
         ("0,1", ["0", "1"]),
         (" 3 , 1", ["3", "1"]),
@@ -19,8 +19,8 @@ from runyard.node.launch import gpus
         ("NoDevFiles", []),
     ],
 )
-def test_what_the_batch_system_left_visible_is_all_there_is(said: str, expected: list[str]) -> None:
-    assert gpus.visible({"CUDA_VISIBLE_DEVICES": said}) == expected
+def test_what_the_batch_system_left_visible_is_all_there_is(text: str, expected: list[str]) -> None:
+    assert gpus.visible({"CUDA_VISIBLE_DEVICES": text}) == expected
 
 
 def test_a_machine_without_the_driver_has_none(tmp_path: Path) -> None:

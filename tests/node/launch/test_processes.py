@@ -28,7 +28,7 @@ time.sleep(600)
 
 SUBREAPER = """
 import os, signal, subprocess, sys
-from runyard.node import processes
+from runyard.node.launch import processes
 processes.adopt_orphans()
 child = subprocess.Popen([sys.executable, '-c', sys.argv[1], sys.argv[2], 'bare'], start_new_session=True)
 while not os.path.exists(sys.argv[2]):
@@ -61,13 +61,13 @@ def test_a_daemon_is_found_by_its_cookie(tmp_path: Path, until: Until) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt orphans")
 def test_a_daemon_that_wiped_its_environment_is_found_by_its_place_in_the_tree(tmp_path: Path) -> None:
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", SUBREAPER, DAEMON, str(tmp_path / "ready")],
         stdout=subprocess.PIPE,
         text=True,
         timeout=60,
     )
-    assert said.stdout == "2 0\n"
+    assert result.stdout == "2 0\n"
 
 
 def test_what_lives_in_a_session_is_found_without_a_cookie() -> None:
@@ -86,9 +86,9 @@ def test_sigterm_first_and_only_once_then_sigkill(tmp_path: Path, until: Until) 
         "print('ready', flush=True)\n"
         "while True: time.sleep(600)"
     )
-    with open(tmp_path / "said", "w") as said:
-        child = subprocess.Popen([sys.executable, "-c", script], stdout=said, start_new_session=True)
-    until(lambda: "ready" in (tmp_path / "said").read_text(), "the script")
+    with open(tmp_path / "result", "w") as result:
+        child = subprocess.Popen([sys.executable, "-c", script], stdout=result, start_new_session=True)
+    until(lambda: "ready" in (tmp_path / "result").read_text(), "the script")
 
     def find() -> list[processes.Process]:
         child.poll()
@@ -96,7 +96,7 @@ def test_sigterm_first_and_only_once_then_sigkill(tmp_path: Path, until: Until) 
 
     assert processes.end(find, 0.5, time.sleep) == []
     assert child.returncode == -signal.SIGKILL
-    assert (tmp_path / "said").read_text() == "ready\nterm\n"
+    assert (tmp_path / "result").read_text() == "ready\nterm\n"
 
 
 def test_a_stopped_process_is_ended_too() -> None:
@@ -122,13 +122,13 @@ def test_a_process_that_has_ended_is_not_alive() -> None:
 def test_a_child_is_killed_with_its_parent(tmp_path: Path, until: Until) -> None:
     script = (
         "import os, subprocess, sys\n"
-        "from runyard.sdk import processes\n"
+        "from runyard.system import processes\n"
         "child = subprocess.Popen(['/bin/sleep', '600'], preexec_fn=processes.end_with_parent())\n"
         "print(child.pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"
     )
-    said = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)
-    pid = int(said.stdout)
+    result = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)
+    pid = int(result.stdout)
     until(lambda: pid not in processes.table(), "the child to be killed")
 
 

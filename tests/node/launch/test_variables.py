@@ -11,7 +11,7 @@ from runyard.node.launch.variables import expand, for_script
 
 
 def make_plan(**more: Any) -> Plan:
-    said: dict[str, Any] = {
+    result: dict[str, Any] = {
         "run_id": "r1",
         "root_run_id": "r0",
         "experiment": "trial",
@@ -26,7 +26,7 @@ def make_plan(**more: Any) -> Plan:
         "sdk": "/sdk",
         "server_file": "/home/server.json",
     }
-    return Plan(**{**said, **more})
+    return Plan(**{**result, **more})
 
 
 def test_all_that_sdk_v1_needs_to_know_that_it_is_in_a_run() -> None:

@@ -11,7 +11,7 @@ from runyard.node.outcome.exits import Exit
 
 
 @pytest.mark.parametrize(
-    ("exit", "out_of_memory", "because", "said"),
+    ("exit", "out_of_memory", "because", "text"),
     [
         (Exit(0, None), False, "", "exit code 0"),
         (Exit(3, None), False, "", "exit code 3"),
@@ -26,8 +26,8 @@ from runyard.node.outcome.exits import Exit
         (Exit(255, None), False, "", "exit code 255"),
     ],
 )
-def test_words(exit: Exit, out_of_memory: bool, because: str, said: str) -> None:
-    assert exits.words(exit, out_of_memory, because) == said
+def test_words(exit: Exit, out_of_memory: bool, because: str, text: str) -> None:
+    assert exits.words(exit, out_of_memory, because) == text
 
 
 @pytest.mark.parametrize(

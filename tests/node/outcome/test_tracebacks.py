@@ -1,4 +1,4 @@
-"""What a failed run tells of its exception is read out of its log: the tests hold the many shapes of that text."""
+"""What a failed run shows of its exception is read out of its log: the tests hold the many shapes of that text."""
 
 from __future__ import annotations
 
@@ -158,9 +158,9 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_what_this_python_prints(script: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(script)
-    said = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    assert said.returncode
-    trace = find_last(said.stderr)
+    result = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert result.returncode
+    trace = find_last(result.stderr)
     assert trace is not None
     assert (trace.type, trace.message) == SCRIPTS[script]
     frames = user_frames(trace.frames, str(tmp_path))
@@ -172,8 +172,8 @@ def test_what_this_python_prints(script: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups came with Python 3.11")
 def test_the_group_that_this_python_prints(tmp_path: Path) -> None:
     script = "raise ExceptionGroup('g', [ValueError('a'), ExceptionGroup('h', [KeyError('b')])])"
-    said = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    trace = find_last(said.stderr)
+    result = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    trace = find_last(result.stderr)
     assert trace is not None
     assert trace.type == "ExceptionGroup"
     assert "- ValueError: a" in trace.message

@@ -44,10 +44,10 @@ def test_it_is_built_before_the_script_starts_and_found_by_the_next(node: Prepar
     script = {"train.py": "import forecasts, sys; print(forecasts.__version__, sys.prefix)"}
     plan = {"environments": str(tmp_path / "environments")}
     first = node(script, plan=plan, environment=asking("forecasts"))
-    said = first.finish()
-    assert said["status"] == "Completed", said["error"]
-    key = said["properties"]["runyard.environment.key"]
-    assert said["properties"]["runyard.environment.used"] == str(tmp_path / "environments" / key / "bin" / "python")
+    result = first.finish()
+    assert result["status"] == "Completed", result["error"]
+    key = result["properties"]["runyard.environment.key"]
+    assert result["properties"]["runyard.environment.used"] == str(tmp_path / "environments" / key / "bin" / "python")
     assert b"Built in" in first.run.read(LOG)
     assert first.run.read("user_logs/std_log.txt").split() == [b"2.1", str(tmp_path / "environments" / key).encode()]
     second = node(script, plan=plan, environment=asking("forecasts", left_out=("azureml-core",)))
@@ -71,11 +71,11 @@ def test_what_cannot_be_had_fails_the_run_with_its_reason(node: Prepare, shelf: 
         plan={"environments": str(tmp_path / "environments")},
         environment=asking("no-such-package"),
     )
-    said = trial.finish()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "PackageNotFound"
-    assert "no-such-package" in said["error"]["message"]
-    assert said["error"]["message"].encode() in trial.run.read(LOG)
+    result = trial.finish()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "PackageNotFound"
+    assert "no-such-package" in result["error"]["message"]
+    assert result["error"]["message"].encode() in trial.run.read(LOG)
     assert "user_logs/std_log.txt" not in trial.run.files()
 
 
@@ -87,10 +87,10 @@ def test_a_stop_ends_the_build(node: Prepare, shelf: Path, tmp_path: Path, until
     trial = node({"train.py": ""}, plan={"environments": str(environments)}, environment=asking("slowly"))
     runner = trial.start()
     until(began.exists, "the build to begin")
-    until(lambda: trial.run.get()["status"] == "Preparing" or trial.run.get()["reason"], "the server to hear of it")
+    until(lambda: trial.run.get()["status"] == "Preparing" or trial.run.get()["reason"], "the server to know of it")
     runner.send_signal(signal.SIGTERM)
-    said = trial.wait()
-    assert said["error"]["code"] == "Canceled"
+    result = trial.wait()
+    assert result["error"]["code"] == "Canceled"
     assert not [path for path in environments.iterdir() if path.is_dir()]
 
 
@@ -123,8 +123,8 @@ def test_what_was_relaxed_is_a_property(node: Prepare, shelf: Path, tmp_path: Pa
     wheels.wheel(shelf, "forecasts", "2.1")
     plan = {"environments": str(tmp_path / "environments"), "relax": True}
     trial = node({"train.py": ""}, plan=plan, environment=asking("forecasts==2.0"))
-    said = trial.finish()
-    assert said["status"] == "Completed", said["error"]
-    [change] = json.loads(said["properties"]["runyard.environment.changes"])
+    result = trial.finish()
+    assert result["status"] == "Completed", result["error"]
+    [change] = json.loads(result["properties"]["runyard.environment.changes"])
     assert "forecasts==2.0" in change
     assert "2.1" in change

@@ -16,15 +16,15 @@ from runyard.store.runs import attempts
 if TYPE_CHECKING:
     from tests.node.conftest import Gang, Node, RunOnServer, Server
 
-ALONE = "from runyard.node.gang import crew; crew.WITNESS = 'hidden'"
+ALONE = "from runyard.node.gang import link; link.WITNESS = 'hidden'"
 
 
-def keep(run: RunOnServer, tmp_path: Path, **files: bytes) -> None:
+def store(run: RunOnServer, tmp_path: Path, **files: bytes) -> None:
     """What a former attempt has left in the history of the run."""
-    courier = run.courier(tmp_path)
+    client = run.client(tmp_path)
     for name, content in files.items():
         digest = hashlib.sha256(content).hexdigest()
-        courier.put(name.replace("__", "/"), content, len(content), digest)
+        client.put(name.replace("__", "/"), content, len(content), digest)
 
 
 def begin_next_attempt(run: RunOnServer) -> None:
@@ -40,13 +40,13 @@ def begin_next_attempt(run: RunOnServer) -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_outputs_come_back(gang: Callable[..., Gang], shared_server: Server, tmp_path: Path, shared: bool) -> None:
     run = shared_server.make_run()
-    keep(run, tmp_path, outputs__a__model=b"half", outputs__b=b"", logs__old=b"x")
+    store(run, tmp_path, outputs__a__model=b"half", outputs__b=b"", logs__old=b"x")
     begin_next_attempt(run)
     plan: dict[str, Any] = {"attempt": 2, "snapshot_id": None}
     plan["objects"] = str(shared_server.home / "objects") if shared else None
     command = "cat outputs/a/model; ls outputs logs; echo whole > outputs/a/model"
-    said = gang({}, Distribution(), run=run, plan=plan, command=command).nodes[0].finish()
-    assert said["status"] == "Completed"
+    result = gang({}, Distribution(), run=run, plan=plan, command=command).nodes[0].finish()
+    assert result["status"] == "Completed"
     assert run.read("user_logs/std_log.txt") == b"halflogs:\n\noutputs:\na\nb\n"
     assert run.read("outputs/a/model") == b"whole\n"
 
@@ -57,28 +57,28 @@ def test_a_damaged_checkpoint_is_not_given_back_as_good(
 ) -> None:
     run = shared_server.make_run()
     content = f"checkpoint {shared}".encode()
-    keep(run, tmp_path, outputs__model=content)
+    store(run, tmp_path, outputs__model=content)
     digest = hashlib.sha256(content).hexdigest()
     (shared_server.home / "objects" / digest[:2] / digest[2:]).write_bytes(b"C" + content[1:])
     begin_next_attempt(run)
     plan: dict[str, Any] = {"attempt": 2, "snapshot_id": None}
     plan["objects"] = str(shared_server.home / "objects") if shared else None
-    said = gang({}, Distribution(), run=run, plan=plan, command="cat outputs/model").nodes[0].finish()
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "OutputsNotReturned"
-    assert "outputs/model" in said["error"]["message"]
+    result = gang({}, Distribution(), run=run, plan=plan, command="cat outputs/model").nodes[0].finish()
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "OutputsNotReturned"
+    assert "outputs/model" in result["error"]["message"]
 
 
 def test_the_first_attempt_begins_with_nothing(node: Callable[..., Node], tmp_path: Path) -> None:
     made = node({}, command="ls outputs; echo done")
-    keep(made.run, tmp_path, outputs__a=b"x")
+    store(made.run, tmp_path, outputs__a=b"x")
     made.finish()
     assert made.run.read("user_logs/std_log.txt") == b"done\n"
 
 
 def test_what_came_back_replaces_what_the_snapshot_has(gang: Callable[..., Gang], tmp_path: Path) -> None:
     made = gang({"outputs/a": "of the snapshot"}, Distribution(), plan={"attempt": 3}, command="cat outputs/a")
-    keep(made.run, tmp_path, outputs__a=b"of the run")
+    store(made.run, tmp_path, outputs__a=b"of the run")
     made.finish()
     assert made.run.read("user_logs/std_log.txt") == b"of the run"
 
@@ -94,7 +94,7 @@ def test_a_node_with_a_disk_of_its_own_gets_its_own_back(
     gang: Callable[..., Gang], tmp_path: Path, alone: dict[int, str], seen: dict[int, str]
 ) -> None:
     made = gang({}, Distribution(nodes=2), plan={"attempt": 2}, command="find outputs -type f | sort")
-    keep(made.run, tmp_path, outputs__a=b"0", outputs__node_1__a=b"1", outputs__node_1__b=b"1")
+    store(made.run, tmp_path, outputs__a=b"0", outputs__node_1__a=b"1", outputs__node_1__b=b"1")
     begin_next_attempt(made.run)
     assert made.finish(but=alone)["status"] == "Completed"
     for rank, listed in seen.items():

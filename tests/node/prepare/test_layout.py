@@ -122,7 +122,7 @@ def test_a_damaged_object_is_noticed(
 def test_where_the_kernel_copies_nothing_the_plain_way_does(
     snapshot: Snapshot, objects: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some file systems say that a file is at its end when they cannot copy it, faked here."""
+    """Some file systems report that a file is at its end when they cannot copy it, faked here."""
     monkeypatch.setattr(os, "copy_file_range", lambda *_: 0, raising=False)
     lay_out(snapshot({"x": LARGE}, objects), objects, work, nothing)
     assert (work / "x").read_bytes() == LARGE

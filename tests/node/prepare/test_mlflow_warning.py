@@ -1,4 +1,4 @@
-"""What a script logs to MLflow without a tracking address is lost with the run's folder: its user must hear of it."""
+"""What a script logs to MLflow without a tracking address is lost with the run's folder: its user must know of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runyard.contracts.plan import Launch
 from runyard.node.prepare.mlflow_warning import MlflowWatch
 
 
-def said(work: Path, text: str, launch: Launch | None = None) -> bool:
+def warned(work: Path, text: str, launch: Launch | None = None) -> bool:
     (work / "train.py").write_text(text)
     fact = MlflowWatch(launch or Launch(script="train.py"), work).started({"fact": "started"})
     return "train.py imports mlflow" in str(fact.get("warnings"))
@@ -26,8 +26,8 @@ def said(work: Path, text: str, launch: Launch | None = None) -> bool:
     ],
 )
 def test_a_script_that_imports_it(tmp_path: Path, text: str) -> None:
-    assert said(tmp_path, text)
-    assert said(tmp_path, text, Launch(command="cd . && python -u './train.py' --x; true"))
+    assert warned(tmp_path, text)
+    assert warned(tmp_path, text, Launch(command="cd . && python -u './train.py' --x; true"))
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_a_script_that_imports_it(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_a_script_that_does_not_or_that_names_an_address(tmp_path: Path, text: str) -> None:
-    assert not said(tmp_path, text)
+    assert not warned(tmp_path, text)
 
 
 def test_an_address_in_the_environment(tmp_path: Path) -> None:
     named = {"MLFLOW_TRACKING_URI": "http://x"}
-    assert not said(tmp_path, "import mlflow", Launch(script="train.py", environment_variables=named))
-    assert not said(tmp_path, "import mlflow", Launch(script="train.py", shell=named))
+    assert not warned(tmp_path, "import mlflow", Launch(script="train.py", environment_variables=named))
+    assert not warned(tmp_path, "import mlflow", Launch(script="train.py", shell=named))
 
 
 def test_no_script_no_words(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from runyard.contracts import pack
 from runyard.contracts.manifest import Manifest
 from runyard.contracts.plan import Launch, Plan
 from runyard.node.prepare.prepare import prepare
@@ -42,21 +40,9 @@ def make_plan(server: Server, run_id: str, token: str, snapshot_id: str | None, 
 
 
 @pytest.fixture
-def stored(
-    shared_server: Server, snapshot: Callable[[Mapping[str, str | bytes], Path], Manifest], tmp_path: Path
-) -> Manifest:
+def stored(on_server: Callable[[Mapping[str, str | bytes]], Manifest]) -> Manifest:
     """A snapshot that the server has."""
-    manifest = snapshot(FILES, tmp_path / "source")
-    client = shared_server.client
-    path = f"/api/snapshots/{manifest.id}"
-    missing = client.put(path, body=manifest.text)["missing"]
-    if missing:
-        contents = [(tmp_path / "source" / digest[:2] / digest[2:]).read_bytes() for digest in missing]
-        packed = b"".join(pack.header(d, len(c)) + c for d, c in zip(missing, contents, strict=True))
-        client.post("/api/objects", body=packed)
-        assert client.put(path, body=manifest.text)["missing"] == []
-    shutil.rmtree(tmp_path / "source")
-    return manifest
+    return on_server(FILES)
 
 
 def check_work(work: Path) -> None:

@@ -41,15 +41,15 @@ with open(path, 'wb', buffering=0) as f:
 def test_a_runner_killed_in_the_middle(node: Prepare, until: Until) -> None:
     made = node({"train.py": STEPS})
     runner = made.start()
-    made.says("step 200")
+    made.wait_for_output("step 200")
     tree = processes.descendants([runner.pid], processes.table())
     assert len(tree) == 2
     runner.kill()
     runner.wait()
-    said = made.finish("--rescue")
-    assert said["status"] == "Failed"
-    assert said["error"]["code"] == "NodeRunnerLost"
-    assert str(runner.pid) in said["error"]["message"]
+    result = made.finish("--rescue")
+    assert result["status"] == "Failed"
+    assert result["error"]["code"] == "NodeRunnerLost"
+    assert str(runner.pid) in result["error"]["message"]
     assert not tree & set(processes.table())
     lines = made.run.read("user_logs/std_log.txt").decode().splitlines()
     assert lines == [f"step {step}" for step in range(len(lines))]
@@ -97,9 +97,9 @@ def test_a_stop_that_was_asked_for_is_reported(stop: str | None, asked_now: bool
 
 def test_a_runner_that_died_before_it_did_anything(node: Prepare) -> None:
     made = node({"train.py": ""})
-    said = made.finish("--rescue")
-    assert said["error"]["code"] == "NodeRunnerLost"
-    assert "had not been started" in said["error"]["message"]
+    result = made.finish("--rescue")
+    assert result["error"]["code"] == "NodeRunnerLost"
+    assert "had not been started" in result["error"]["message"]
 
 
 def test_processes_of_another_machine_are_left_alone(node: Prepare) -> None:
@@ -115,7 +115,7 @@ def test_processes_of_another_machine_are_left_alone(node: Prepare) -> None:
 def test_a_rescuer_that_dies_is_followed_by_another(node: Prepare, own_server: Server) -> None:
     made = node({"train.py": STEPS}, server=own_server)
     runner = made.start()
-    made.says("step 100")
+    made.wait_for_output("step 100")
     runner.kill()
     runner.wait()
     own_server.kill()

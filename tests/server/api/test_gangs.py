@@ -18,7 +18,7 @@ import pytest
 
 from runyard.client.http import Locator
 from runyard.contracts.plan import Plan
-from runyard.node.delivery.retrying_client import Courier
+from runyard.node.delivery.retrying_client import RetryingClient
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served, Start
@@ -202,7 +202,7 @@ def test_what_a_former_attempt_delivers_late_is_kept_and_does_not_mix_with_the_n
     path = f"/api/runs/{run['id']}"
     reach(client, run["id"], "Completed")
     before = {name: client.get(f"{path}/files/{name}").body for name in ("user_logs/std_log.txt", "outputs/seen")}
-    late = Courier(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=1)
+    late = RetryingClient(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=1)
     known = len(client.get(f"{path}/files/user_logs/attempt_1/std_log.txt").body)
     assert late.append("user_logs/std_log.txt", known, b"cut off\n") == known + 8
     assert late.append("user_logs/std_log_process_1.txt", 0, b"of node 1\n") == 10
@@ -216,7 +216,7 @@ def test_what_a_former_attempt_delivers_late_is_kept_and_does_not_mix_with_the_n
     assert client.get(f"{path}/files/user_logs/attempt_1/std_log_process_1.txt").body == b"of node 1\n"
     for name in ("seen", "other"):
         assert client.get(f"{path}/files/attempt_1/outputs/{name}").body == b"stale"
-    now = Courier(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=2)
+    now = RetryingClient(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=2)
     now.put("outputs/seen", b"stale", 5, digest)
     assert client.get(f"{path}/files/outputs/seen").body == b"stale"
 

@@ -1,7 +1,7 @@
-"""Shipping what a run writes while it is written: facts, logs, journals, outputs.
+"""The loop that follows what a run writes, and uploads it meanwhile: facts, logs, journals, outputs.
 
-The node runner and the process that delivers interactive runs (`interactive_delivery`) both use it; it knows of no
-process.
+The node runner and the process that delivers interactive runs (`interactive_delivery`) both use it; it knows nothing of
+processes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Callable, Protocol, Sequence
 
 from runyard.node.delivery.journals import End, Journals
 from runyard.node.delivery.outputs import Outputs
-from runyard.node.delivery.retrying_client import Courier
+from runyard.node.delivery.retrying_client import RetryingClient
 from runyard.node.facts import Fact, ended
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.25
@@ -28,25 +28,25 @@ class Source(Protocol):
     def warnings(self) -> list[str]:
         """What could not be delivered of it."""
 
-    def ship(self) -> bool:
+    def send_new(self) -> bool:
         """Send what is new; True when there was any."""
 
-    def settle(self) -> None:
+    def send_rest(self) -> None:
         """Send the rest; nobody writes to it any more."""
 
 
-class Shipper:
+class FollowLoop:
     """Follows everything of one run from one thread; the outputs, which may be large, from a second one."""
 
     def __init__(
         self,
-        courier: Courier,
+        client: RetryingClient,
         journals: Journals,
         sources: Sequence[Source] = (),
         outputs: Outputs | None = None,
         heartbeats: bool = True,
     ) -> None:
-        self._courier, self._journals, self._sources, self._outputs = courier, journals, sources, outputs
+        self._client, self._journals, self._sources, self._outputs = client, journals, sources, outputs
         self._heartbeats = heartbeats
         self._facts: SimpleQueue[Fact] = SimpleQueue()
         self._last_beat = time.monotonic()
@@ -55,8 +55,8 @@ class Shipper:
         self._unread: dict[int, str] = {}  # why a source could not be read when it was last tried
         self.end: End | None = None  # of the run itself, when its owner has written one
 
-    def tell(self, fact: Fact) -> None:
-        """Report a fact, after those that were told before; may be called from any thread."""
+    def report(self, fact: Fact) -> None:
+        """Report a fact, after those that were reported before; may be called from any thread."""
         self._facts.put(fact)
         self._nudge.set()
 
@@ -65,7 +65,7 @@ class Shipper:
         self._nudge.set()
 
     def follow(self, until: Callable[[], bool]) -> None:
-        """Ship what comes, until `until` is true."""
+        """Upload what comes, until `until` is true."""
         pause = SHORTEST_PAUSE
         self._uploads.start()
         while not until():
@@ -78,37 +78,37 @@ class Shipper:
             self._nudge.clear()
 
     def finish(self) -> None:
-        """Ship everything that lies there, now that nobody writes to it any more."""
+        """Upload everything that is there, now that nobody writes to it any more."""
         self._uploads.finish()
         while self._look():
             pass
         for number, source in enumerate(self._sources, 1):
-            self._read(number, source.settle)
+            self._read(number, source.send_rest)
         while not self._uploads.done(HEARTBEAT_EVERY):
             self._beat()
         self._uploads.check()
 
     def warnings(self) -> list[dict[str, str]]:
-        """What could not be delivered, as the protocol has it."""
-        said = [*self._journals.warnings, *(text for source in self._sources for text in source.warnings)]
-        said += self._outputs.warnings if self._outputs is not None else []
-        said += self._unread.values()
-        return [{"source": "shipper", "message": text} for text in said]
+        """What could not be delivered, in the form of the protocol."""
+        texts = [*self._journals.warnings, *(text for source in self._sources for text in source.warnings)]
+        texts += self._outputs.warnings if self._outputs is not None else []
+        texts += self._unread.values()
+        return [{"source": "shipper", "message": text} for text in texts]
 
     def _look(self) -> bool:
-        told = self._send_facts()
-        ships = [self._journals.ship, *[source.ship for source in self._sources]]
-        moved = [self._read(number, ship) for number, ship in enumerate(ships)]
+        reported = self._send_facts()
+        reads = [self._journals.send_new, *[source.send_new for source in self._sources]]
+        moved = [self._read(number, read) for number, read in enumerate(reads)]
         for end in self._journals.take_ends():
-            if end.run_id == self._courier.run_id:
+            if end.run_id == self._client.run_id:
                 self.end = end
             else:
-                self._courier.fact(ended(end.outcome, end.error), end.run_id)
+                self._client.fact(ended(end.outcome, end.error), end.run_id)
         self._beat()
-        return told or any(moved)
+        return reported or any(moved)
 
     def _read(self, source: int, read: Callable[[], bool | None]) -> bool:
-        """Read one source. What the script has done to its files must not keep the others from being delivered."""
+        """Read one source. What the script does to one of its files must not harm the others."""
         try:
             moved = bool(read())
         except OSError as error:
@@ -118,23 +118,23 @@ class Shipper:
         return moved
 
     def _send_facts(self) -> bool:
-        told = False
+        reported = False
         while True:
             try:
                 fact = self._facts.get_nowait()
             except Empty:
-                return told
-            self._courier.fact(fact)
-            told = True
+                return reported
+            self._client.fact(fact)
+            reported = True
 
     def _beat(self) -> None:
         if self._heartbeats and time.monotonic() - self._last_beat >= HEARTBEAT_EVERY:
-            self._courier.fact({"fact": "heartbeat"})
+            self._client.fact({"fact": "heartbeat"})
             self._last_beat = time.monotonic()
 
 
 class _Uploads:
-    """The thread that keeps outputs: what has settled, and everything once it is told to finish."""
+    """The thread that uploads outputs: what has settled, and everything after `finish`."""
 
     def __init__(self, outputs: Outputs | None) -> None:
         self._outputs = outputs
@@ -165,7 +165,7 @@ class _Uploads:
         assert self._outputs is not None
         try:
             while not self._finishing.wait(LOOK_AT_OUTPUTS_EVERY):
-                self._outputs.ship_settled()
-            self._outputs.ship_all()
+                self._outputs.upload_settled()
+            self._outputs.upload_all()
         except Exception as failure:  # noqa: BLE001 - it is raised again by `check`
             self._failure = failure

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO, Iterator
 
-from runyard.node.delivery.retrying_client import Courier, Refused
+from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.system.folders import walk
 
 CHUNK = 1 << 20
@@ -22,15 +22,15 @@ TAIL = 256
 
 
 class GrowingFile:
-    """One file on its way into the history of the run, under `name`.
+    """One file that is uploaded into the history of the run, under `name`.
 
     A file that got shorter, was replaced, or whose last sent bytes changed, is sent anew from its beginning. With
-    `resume`, the server is asked first how much it has: a former node runner has sent some of it.
+    `resume`, the size on the server is looked up first: a former node runner has sent some of it.
     """
 
-    def __init__(self, courier: Courier, path: Path, name: str, resume: bool = False) -> None:
+    def __init__(self, client: RetryingClient, path: Path, name: str, resume: bool = False) -> None:
         self._name = name
-        self._courier = courier
+        self._client = client
         self._path = path
         self._resume = resume
         self._seen: tuple[int, int, int] | None = None  # inode, size, time of change
@@ -41,7 +41,7 @@ class GrowingFile:
         self._restart = False
         self.warnings: list[str] = []
 
-    def ship(self) -> bool:
+    def send_new(self) -> bool:
         """Send what is new; True when something was. The file need not be there. After a refusal it is left alone."""
         if self.warnings:
             return False
@@ -59,9 +59,9 @@ class GrowingFile:
                 self.warnings.append(f"{self._name} was refused by the server: {refusal}")
                 return False
 
-    def settle(self) -> None:
+    def send_rest(self) -> None:
         """Send the rest of a file that nobody writes to any more, and make sure that what was sent is what is there."""
-        while self.ship():
+        while self.send_new():
             pass
         try:
             with open_regular(self._path) as file:
@@ -70,13 +70,13 @@ class GrowingFile:
             return
         if not same and not self.warnings:
             self._begin_anew()
-            while self.ship():
+            while self.send_new():
                 pass
 
     def _send_from(self, descriptor: int) -> bool:
         status = os.fstat(descriptor)
         if self._resume:
-            self._ask_how_far(descriptor, status.st_size)
+            self._resume_from_server(descriptor, status.st_size)
         if self._inode not in (None, status.st_ino) or status.st_size < self._position or self._changed(descriptor):
             self._begin_anew()
         self._inode = status.st_ino
@@ -92,7 +92,7 @@ class GrowingFile:
 
     def _append(self, descriptor: int, chunk: bytes) -> None:
         try:
-            self._courier.append(self._name, self._position, chunk, self._restart)
+            self._client.append(self._name, self._position, chunk, self._restart)
         except Refused as refusal:
             if refusal.code != "offset_gap":
                 raise
@@ -103,10 +103,10 @@ class GrowingFile:
         self._sent.update(chunk)
         self._tail = (self._tail + chunk)[-TAIL:]
 
-    def _ask_how_far(self, descriptor: int, size: int) -> None:
+    def _resume_from_server(self, descriptor: int, size: int) -> None:
         """An empty append at the end of the file: the answer is the size on the server, with or without a gap."""
         try:
-            there = self._courier.append(self._name, size, b"")
+            there = self._client.append(self._name, size, b"")
         except Refused as refusal:
             if refusal.code != "offset_gap":
                 raise
@@ -146,24 +146,24 @@ class GrowingFile:
 class LogFolder:
     """A folder whose files are followed, those in its subfolders included; each is named below `name`."""
 
-    def __init__(self, courier: Courier, folder: Path, name: str, resume: bool = False) -> None:
-        self._courier, self._folder, self._name, self._resume = courier, folder, name, resume
+    def __init__(self, client: RetryingClient, folder: Path, name: str, resume: bool = False) -> None:
+        self._client, self._folder, self._name, self._resume = client, folder, name, resume
         self._files: dict[str, GrowingFile] = {}
         self._next_walk = 0.0
 
-    def ship(self) -> bool:
+    def send_new(self) -> bool:
         """Look for new files now and then (a large tree less often), and send what the known ones gained."""
         began = time.monotonic()
         if began >= self._next_walk:
             self._walk()
             spent = time.monotonic() - began
             self._next_walk = began + max(0.1, 20 * spent)
-        return sum(file.ship() for file in self._files.values()) > 0
+        return sum(file.send_new() for file in self._files.values()) > 0
 
-    def settle(self) -> None:
+    def send_rest(self) -> None:
         self._walk()
         for file in self._files.values():
-            file.settle()
+            file.send_rest()
 
     @property
     def warnings(self) -> list[str]:
@@ -173,11 +173,11 @@ class LogFolder:
         for relative in regular_files(self._folder):
             if relative not in self._files:
                 path, name = self._folder / relative, f"{self._name}/{relative}"
-                self._files[relative] = GrowingFile(self._courier, path, name, self._resume)
+                self._files[relative] = GrowingFile(self._client, path, name, self._resume)
 
 
 def regular_files(folder: Path) -> Iterator[str]:
-    """The files below a folder, as relative paths. A link to a file counts; one to a folder is not gone into."""
+    """The files below a folder, as relative paths. A link to a file counts; one to a folder is not followed."""
     for above, _, files in walk(str(folder)):
         for name in files:
             path = os.path.join(above, name)
@@ -185,11 +185,11 @@ def regular_files(folder: Path) -> Iterator[str]:
                 if stat.S_ISREG(os.stat(path).st_mode):
                     yield os.path.relpath(path, folder)
             except OSError:
-                continue  # it has gone since, or it is a link to nowhere
+                continue  # removed since, or a link to nowhere
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to be read; OSError when it is none: a pipe in its place would keep us waiting for ever."""
+    """Open a file to be read; OSError when it is none: a pipe in its place would block forever."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -1,10 +1,10 @@
-"""The shipper of an interactive run: a process that delivers what the run's owner writes, and outlives the owner.
+"""The delivery of an interactive run: a process that delivers what the run's owner writes, and outlives the owner.
 
     python -m runyard.node.delivery.interactive_delivery <telemetry folder>
 
-The folder's `ship.json`, which only the user can read, says what to do:
+The folder's `ship.json`, which only the user can read, holds the order:
 
-    run_id, token, server_url, server_file     the run, and the way to the server
+    run_id, token, server_url, server_file     the run, and how to reach the server
     owner_pid, owner_started                    the process that writes; when it was started (or null)
     lead                                        whether that process leads the run, so that its end is the run's
     files                                       optional: {name in the history: path} of files to follow
@@ -22,14 +22,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runyard.client.http import Locator
-from runyard.node.delivery.follow_loop import Shipper
+from runyard.node.delivery.follow_loop import FollowLoop
 from runyard.node.delivery.growing_files import GrowingFile, LogFolder
 from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.removal import remove
-from runyard.node.delivery.retrying_client import Courier, ServerAway, Unwanted
+from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
 from runyard.node.facts import Fact, ended
-from runyard.node.log import say
+from runyard.node.log import log_line
+from runyard.node.problem import Unwanted
 from runyard.system import processes
 from runyard.system.json_files import BadFile, made_of, read_object
 
@@ -39,7 +40,7 @@ LEFT_FOR_LATER = 75  # EX_TEMPFAIL: everything is still on the disk
 
 @dataclass(frozen=True)
 class Order:
-    """What `ship.json` says."""
+    """The content of `ship.json`."""
 
     run_id: str
     token: str
@@ -65,11 +66,11 @@ def main(arguments: list[str]) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             order = _order(folder / "ship.json")
             lock.seek(0)
-            resume = bool(lock.read())  # another shipper was here, and died
+            resume = bool(lock.read())  # another process delivered some of it, and died
             print(os.getpid(), file=lock, flush=True)
-            return ship(folder, order, resume)
+            return deliver(folder, order, resume)
     except BlockingIOError:
-        return 0  # another process ships this folder
+        return 0  # another process delivers this folder
     except FileNotFoundError as error:
         if folder.exists():
             print(f"{folder} is not a telemetry folder: {error}", file=sys.stderr)
@@ -80,28 +81,28 @@ def main(arguments: list[str]) -> int:
         return 2
 
 
-def ship(folder: Path, order: Order, resume: bool = False) -> int:
+def deliver(folder: Path, order: Order, resume: bool = False) -> int:
     """Follow until the run is ended or its owner is gone; deliver everything; remove the folder."""
     locator = Locator(order.server_url, order.token, Path(order.server_file) if order.server_file else None)
-    courier = Courier(order.run_id, locator, folder)
+    client = RetryingClient(order.run_id, locator, folder)
     lead = order.lead
-    shipper = _shipper(courier, folder, order, resume)
+    loop = _loop(client, folder, order, resume)
     owner = _Owner(order.owner_pid, order.owner_started)
 
     def over() -> bool:
         # A handle from outside lives as long as its owner, but no longer than its folder.
-        return shipper.end is not None or owner.gone() or not (lead or folder.exists())
+        return loop.end is not None or owner.gone() or not (lead or folder.exists())
 
     try:
-        shipper.follow(until=over)
-        courier.nothing_more_to_come()
-        shipper.finish()
+        loop.follow(until=over)
+        client.nothing_more_to_come()
+        loop.finish()
         if lead:
-            courier.fact({**_end(shipper, owner.pid), "warnings": shipper.warnings()})
+            client.fact({**_end(loop, owner.pid), "warnings": loop.warnings()})
     except Unwanted as why:
-        say(f"nothing more to do: {why}")
+        log_line(f"nothing more to do: {why}")
     except ServerAway as why:
-        say(f"left for later: {why}")
+        log_line(f"left for later: {why}")
         return LEFT_FOR_LATER
     remove(folder)
     return 0
@@ -127,25 +128,25 @@ class _Owner:
         return self._gone
 
 
-def _shipper(courier: Courier, folder: Path, order: Order, resume: bool) -> Shipper:
+def _loop(client: RetryingClient, folder: Path, order: Order, resume: bool) -> FollowLoop:
     sources: list[GrowingFile | LogFolder] = []
     outputs = None
     for name, path in order.files.items():
-        sources.append(GrowingFile(courier, Path(path), name, resume))
+        sources.append(GrowingFile(client, Path(path), name, resume))
     for name, path in order.folders.items():
         if name == "outputs":
-            outputs = Outputs(courier, Path(path), name)
+            outputs = Outputs(client, Path(path), name)
         else:
-            sources.append(LogFolder(courier, Path(path), name, resume))
-    return Shipper(courier, Journals(courier, folder), sources, outputs, heartbeats=order.lead)
+            sources.append(LogFolder(client, Path(path), name, resume))
+    return FollowLoop(client, Journals(client, folder), sources, outputs, heartbeats=order.lead)
 
 
-def _end(shipper: Shipper, owner: int) -> Fact:
-    if shipper.end is not None:
-        return ended(shipper.end.outcome, shipper.end.error)
-    words = f"The process that led this run (pid {owner}) ended without completing it."
+def _end(loop: FollowLoop, owner: int) -> Fact:
+    if loop.end is not None:
+        return ended(loop.end.outcome, loop.end.error)
+    message = f"The process that led this run (pid {owner}) ended without completing it."
     help = "End an interactive run with run.complete() or run.fail(), or use it in a `with` block."
-    return ended("failed", {"code": "OwnerLost", "message": words, "help": help})
+    return ended("failed", {"code": "OwnerLost", "message": message, "help": help})
 
 
 if __name__ == "__main__":

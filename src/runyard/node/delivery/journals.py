@@ -13,12 +13,12 @@ from typing import Any, Iterator
 from runyard.contracts import journal as contract
 from runyard.contracts import pack
 from runyard.node.delivery.growing_files import open_regular
-from runyard.node.delivery.retrying_client import Courier, Refused
-from runyard.node.log import say
+from runyard.node.delivery.retrying_client import Refused, RetryingClient
+from runyard.node.log import log_line
 
 BATCH = 1 << 20
 
-# Records that mean something to the shipper: files to upload first, and the end of a run.
+# Records that mean something to the delivery: files to upload first, and the end of a run.
 _OURS = re.compile(rb'^\["[fe]",.*$', re.MULTILINE)
 
 # A record without effect, which can be drawn out to any length from here on: it takes the place of a bad one, because
@@ -49,19 +49,19 @@ class _Journal:
 class Journals:
     """Every journal of one telemetry folder, from where the server has confirmed it."""
 
-    courier: Courier
+    client: RetryingClient
     folder: Path
     warnings: list[str] = field(default_factory=list)
-    _known: dict[str, _Journal] = field(default_factory=dict)
+    _journals: dict[str, _Journal] = field(default_factory=dict)
     _ends: list[End] = field(default_factory=list)
 
-    def ship(self) -> bool:
+    def send_new(self) -> bool:
         """Deliver what the journals gained since the last time, up to a batch of each; True when there was any."""
         self._look_for_new()
-        return sum(self._deliver(journal) for journal in self._known.values() if not journal.stuck) > 0
+        return sum(self._deliver(journal) for journal in self._journals.values() if not journal.stuck) > 0
 
     def take_ends(self) -> list[End]:
-        """The ends of runs that were delivered since this was last asked."""
+        """The ends of runs that were delivered since the last call."""
         ends, self._ends = self._ends, []
         return ends
 
@@ -71,7 +71,7 @@ class Journals:
         except FileNotFoundError:
             return
         for name in sorted(found):
-            if name in self._known or not name.endswith(".jsonl"):
+            if name in self._journals or not name.endswith(".jsonl"):
                 continue
             path = self.folder / "journal" / name
             try:
@@ -80,10 +80,10 @@ class Journals:
                 run_id, writer = contract.parse_file_name(name)
             except ValueError as error:
                 self.warnings.append(f"A file in the journal's folder was left alone: {error}.")
-                self._known[name] = _Journal(path, "", "", 0, stuck=True)
+                self._journals[name] = _Journal(path, "", "", 0, stuck=True)
                 continue
-            journal = self._known[name] = _Journal(path, run_id, writer, _read_ack(path))
-            if journal.confirmed:  # another shipper was here; it may have died before it could report an end
+            journal = self._journals[name] = _Journal(path, run_id, writer, _read_ack(path))
+            if journal.confirmed:  # by a process that may have died before it could report an end
                 self._ends += self._ends_before(journal)
 
     def _ends_before(self, journal: _Journal) -> list[End]:
@@ -123,7 +123,7 @@ class Journals:
     def _send(self, journal: _Journal, lines: bytes) -> None:
         """Send lines; where a record is refused, the others go through and one without effect takes its place."""
         try:
-            self.courier.journal(journal.run_id, journal.writer, journal.confirmed, lines)
+            self.client.journal(journal.run_id, journal.writer, journal.confirmed, lines)
         except Refused as refusal:
             if refusal.code != "bad_journal":
                 raise
@@ -136,8 +136,8 @@ class Journals:
                 raise
             self.warnings.append(f"A record of the journal {journal.path.name} was refused: {refusal}")
             lines = _NOTHING[0].ljust(len(lines) - len(_NOTHING[1])) + _NOTHING[1]
-            self.courier.journal(journal.run_id, journal.writer, journal.confirmed, lines)
-        # Not what the server says: it may have more, and then there may be more ends of runs to be seen in it.
+            self.client.journal(journal.run_id, journal.writer, journal.confirmed, lines)
+        # Not the server's offset: it may be ahead, and then there may be ends of runs in between.
         journal.confirmed += len(lines)
 
     def _ours(self, journal: _Journal, lines: bytes) -> tuple[list[tuple[str, str]], list[End]]:
@@ -157,7 +157,7 @@ class Journals:
         try:
             with open_regular(self._spooled(spool)) as file:
                 digest, size = pack.digest_of(file)
-                self.courier.put(name, lambda: _from_start(file), size, digest, run_id)
+                self.client.put(name, lambda: _from_start(file), size, digest, run_id)
         except OSError as error:
             self.warnings.append(f"{name} could not be kept: its bytes cannot be read ({error}).")
         except Refused as refusal:
@@ -168,7 +168,7 @@ class Journals:
 
 
 def _end(run_id: str, outcome: object, error: object) -> End:
-    """The end of a run in a form that the server takes: a record that somebody else wrote must not leave it open."""
+    """The end of a run in a form that the server accepts: no record, whoever wrote it, may leave the run open."""
     if outcome not in ("completed", "failed", "canceled"):
         raise ValueError(f"{outcome!r} is no end of a run")
     if error is not None and not isinstance(error, dict):
@@ -228,4 +228,4 @@ def _write_ack(journal: _Journal) -> None:
         os.replace(aside, ack)
     except OSError as error:
         # On a full disk, for instance. What is sent twice does no harm, so the journal goes on.
-        say(f"{ack.name} could not be written: {error}")
+        log_line(f"{ack.name} could not be written: {error}")

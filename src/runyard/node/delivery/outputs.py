@@ -1,4 +1,4 @@
-"""Keeping the files of an outputs folder: each once it has settled, and all of them, as they are, at the end."""
+"""Uploading the files of an outputs folder: each once it has settled, and all of them, as they are, at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Iterator, NamedTuple
 
 from runyard.contracts import names, pack
 from runyard.node.delivery.growing_files import open_regular, regular_files
-from runyard.node.delivery.retrying_client import Courier, Refused, wire_name
+from runyard.node.delivery.retrying_client import Refused, RetryingClient, wire_name
 from runyard.system.folders import walk
 
 SETTLED_AFTER = 2.0
@@ -28,50 +28,50 @@ class FileChanged(Exception):
 
 
 class Outputs:
-    """The files below `folder`, kept in the run's history under `name`/…"""
+    """The files below `folder`, uploaded into the run's history under `name`/…"""
 
-    def __init__(self, courier: Courier, folder: Path, name: str) -> None:
+    def __init__(self, client: RetryingClient, folder: Path, name: str) -> None:
         self.warnings: list[str] = []
-        self._courier, self._folder, self._name = courier, folder, name
+        self._client, self._folder, self._name = client, folder, name
         self._looks: dict[str, tuple[_Look, float]] = {}  # when a file was first seen as it is now
-        self._kept: dict[str, _Look] = {}
+        self._uploaded: dict[str, _Look] = {}
         self._refused: set[str] = set()
 
-    def ship_settled(self) -> None:
-        """Keep the files that have not changed for `SETTLED_AFTER` seconds and are not kept as they are now."""
+    def upload_settled(self) -> None:
+        """Upload the files that have not changed for `SETTLED_AFTER` seconds, if they are not uploaded yet."""
         now = time.monotonic()
         settled = []
         for relative in regular_files(self._folder):
             look = self._look(relative)
-            if look is None or self._kept.get(relative) == look:
+            if look is None or self._uploaded.get(relative) == look:
                 continue
             former = self._looks.get(relative)
             if former is None or former[0] != look:
                 self._looks[relative] = (look, now)
             elif now - former[1] >= SETTLED_AFTER:
                 settled.append(relative)
-        self._keep(settled)
+        self._upload(settled)
 
-    def ship_all(self) -> None:
-        """Keep every file as it is now. Nobody of the run writes to them any more."""
+    def upload_all(self) -> None:
+        """Upload every file as it is now. No process of the run writes to them any more."""
         for _ in range(TRIES):
-            self._keep(self._not_kept())
-        for relative in self._not_kept():
+            self._upload(self._not_uploaded())
+        for relative in self._not_uploaded():
             if relative not in self._refused:
                 self._leave(relative, "was not kept: it changed whenever it was sent.")
         for relative in self._folders_behind_links():
             self.warnings.append(f"{self._name}/{relative} is a link to a folder: what lies there was not kept.")
 
-    def _not_kept(self) -> list[str]:
-        return [each for each in regular_files(self._folder) if self._kept.get(each) != self._look(each)]
+    def _not_uploaded(self) -> list[str]:
+        return [each for each in regular_files(self._folder) if self._uploaded.get(each) != self._look(each)]
 
-    def _keep(self, relatives: list[str]) -> None:
+    def _upload(self, relatives: list[str]) -> None:
         wanted = [each for each in relatives if each not in self._refused]
         for start in range(0, len(wanted), NAMES_PER_REQUEST):
-            self._keep_some(wanted[start : start + NAMES_PER_REQUEST])
+            self._upload_some(wanted[start : start + NAMES_PER_REQUEST])
 
-    def _keep_some(self, relatives: list[str]) -> None:
-        """Tell the server the hashes first: what it has already need not travel."""
+    def _upload_some(self, relatives: list[str]) -> None:
+        """Send the hashes first: what the server has already need not travel."""
         seen: dict[str, tuple[str, _Look, str]] = {}
         for relative in relatives:
             try:
@@ -86,18 +86,18 @@ class Outputs:
         if not seen:
             return
         try:
-            missing = self._courier.link({name: digest for name, (_, _, digest) in seen.items()})
+            missing = self._client.link({name: digest for name, (_, _, digest) in seen.items()})
         except Refused:
             missing = set(seen)  # one bad name refuses them all: one by one it shows which
         for name, (relative, look, digest) in seen.items():
             if name not in missing or self._put(relative, name, look, digest):
-                self._kept[relative] = look
+                self._uploaded[relative] = look
                 self._looks.pop(relative, None)
 
     def _put(self, relative: str, name: str, look: _Look, digest: str) -> bool:
         path = self._folder / relative
         try:
-            self._courier.put(name, lambda: _pieces(path, look.size), look.size, digest)
+            self._client.put(name, lambda: _pieces(path, look.size), look.size, digest)
         except FileChanged:
             return False  # it is looked at again once it has settled
         except Refused as refusal:

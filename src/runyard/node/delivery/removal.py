@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.system import folders
 
 
 def remove(folder: Path) -> None:
-    """Take the folder away at once, then delete what is in it: nobody finds it half deleted."""
+    """Rename the folder first, then delete what is in it: nobody finds it half deleted."""
     aside = folder.with_name(f".{folder.name}.gone")
     try:
         os.rename(folder, aside)
     except FileNotFoundError:
         return
-    folders.remove(aside, lambda path, error: say(f"{path} could not be removed: {error}"))
+    folders.remove(aside, lambda path, error: log_line(f"{path} could not be removed: {error}"))

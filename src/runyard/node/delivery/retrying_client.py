@@ -1,28 +1,27 @@
-"""Requests to the server that wait, for as long as it makes sense, until the server answers.
+"""Requests to the server that are retried, for as long as it makes sense, until the server answers.
 
 The server may be away for hours, be started anew on another port, or be out of disk: none of that is an error here.
-A refusal that waiting cannot cure is `Refused`.
+A refusal that no retry can cure is `Refused`.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from http.client import HTTPException
 from pathlib import Path
 from threading import Event
-from typing import Any, BinaryIO, Callable, Mapping, TypeVar, cast
+from typing import Any, Callable, Mapping, TypeVar
 
 from runyard.client.http import Body, Client, ClientProblem, Locator, Params, Stream, quote
-from runyard.contracts import pack
 from runyard.contracts.plan import Plan
-from runyard.node.log import say
+from runyard.node.log import log_line
+from runyard.node.problem import Unwanted
 
 LONGEST_PAUSE = 5.0
 AFTER_THE_END = 3600.0  # seconds without an answer, once there is nothing more to wait for on this side
 TRIES_AT_A_FAULT = 8  # of a request at which the server itself stumbles
 
-_CURED_BY_WAITING = frozenset({"not_ready", "database_damaged", "disk_full", "client_too_old", "client_too_new"})
+_TEMPORARY = frozenset({"not_ready", "database_damaged", "disk_full", "client_too_old", "client_too_new"})
 
 Answer = TypeVar("Answer")
 
@@ -39,12 +38,9 @@ class ServerAway(Exception):
     """The server did not come back in time; what was to be delivered is still on the disk."""
 
 
-class Unwanted(Exception):
-    """Nobody waits for this run any more: it was deleted, or its folder is gone."""
-
-
-class Courier:
-    """Sends for one run, out of its folder. Threads may share it. `check` is called often, and may raise to give up."""
+class RetryingClient:
+    """The requests of one run, for as long as its folder is there. Threads may share it. `check` is called often, and
+    may raise to give up."""
 
     def __init__(
         self,
@@ -56,53 +52,55 @@ class Courier:
     ) -> None:
         self.run_id = run_id
         self.superseded = False  # another attempt of the run is under way: nobody waits for what this one does
-        self._attempt = attempt  # the server keeps what comes of another one apart
+        self._attempt = attempt  # the server stores what comes of another one apart
         self._folder = folder
         self._caller = check
         self._client = Client(locator, timeout=60.0, patience=0.0)
-        self._heard = time.monotonic()
+        self._answered_at = time.monotonic()
         self._ending_since: float | None = None
         self._hurry = Event()
 
     @staticmethod
-    def of(plan: Plan, folder: Path, check: Callable[[], None] | None = None) -> Courier:
-        """The courier of a node runner."""
+    def of(plan: Plan, folder: Path, check: Callable[[], None] | None = None) -> RetryingClient:
+        """That of a node runner."""
         server_file = Path(plan.server_file) if plan.server_file else None
-        return Courier(plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check, plan.attempt)
+        return RetryingClient(
+            plan.run_id, Locator(plan.server_url, plan.token, server_file), folder, check, plan.attempt
+        )
 
     def nothing_more_to_come(self) -> None:
         """From now on, a server that stays away for `AFTER_THE_END` seconds is not waited for any longer."""
         self._ending_since = time.monotonic()
         self._hurry.set()
 
-    def fact(self, said: Mapping[str, Any], run_id: str | None = None) -> None:
-        """Report a fact. It is the heart of a run's history, so not even faults of the server are taken for a no."""
+    def fact(self, fact: Mapping[str, Any], run_id: str | None = None) -> None:
+        """Report a fact. It is the heart of a run's history, so it is retried even when the server fails at it."""
         own = run_id is None or run_id == self.run_id
-        told = {**said, **self._told_attempt(run_id)}
+        value = {**fact, **self._attempt_of(run_id)}
         try:
-            answer = self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", told, insist=own)
+            answer = self.send("POST", f"/api/runs/{quote(run_id or self.run_id)}/facts", value, insist=own)
             self.superseded = self.superseded or (own and bool(answer.get("over")))
         except Refused as refusal:
             if own and refusal.code == "run_not_found":
                 raise Unwanted(f"run {self.run_id} was deleted on the server") from refusal
-            say(f"the server refused the fact {said.get('fact')!r} of {run_id or self.run_id}: {refusal}")
+            log_line(f"the server refused the fact {fact.get('fact')!r} of {run_id or self.run_id}: {refusal}")
 
     def append(self, name: str, offset: int, chunk: bytes, restart: bool = False) -> int:
         """Add bytes to a growing file of the run; returns its size on the server. A gap is `Refused`."""
-        params: Params = {"offset": offset, "restart": restart, **self._told_attempt()}
+        params: Params = {"offset": offset, "restart": restart, **self._attempt_of()}
         answer = self.send("POST", self._path("appends", name), body=chunk, params=params)
         return int(answer["size"])
 
     def put(self, name: str, body: Body, length: int, digest: str, run_id: str | None = None) -> None:
-        """Keep a whole file in the history of the run (or of another one in its reach)."""
-        headers, params = {"X-Runyard-Hash": digest}, self._told_attempt(run_id)
+        """Store a whole file in the history of the run (or of another one that its token is good for)."""
+        headers, params = {"X-Runyard-Hash": digest}, self._attempt_of(run_id)
         path = self._path("files", name, run_id)
         self.send("PUT", path, body=body, length=length, headers=headers, params=params)
 
     def link(self, files: Mapping[str, str]) -> set[str]:
         """Name content that the server may have already; returns the names whose content it lacks."""
         path = f"/api/runs/{quote(self.run_id)}/links"
-        answer = self.send("POST", path, {"files": dict(files)}, params=self._told_attempt())
+        answer = self.send("POST", path, {"files": dict(files)}, params=self._attempt_of())
         return set(answer["missing"])
 
     def journal(self, run_id: str, writer: str, offset: int, lines: bytes) -> int:
@@ -110,12 +108,13 @@ class Courier:
         path = f"/api/runs/{quote(run_id)}/journals/{quote(writer)}"
         return int(self.send("POST", path, body=lines, params={"offset": offset})["offset"])
 
-    def stream(self, method: str, path: str, value: Any, read: Callable[[BinaryIO], Answer]) -> Answer:
-        """Ask for something large; `read` is given the answer as it comes, anew when the connection breaks."""
+    def stream(self, method: str, path: str, value: Any, read: Callable[[Stream], Answer]) -> Answer:
+        """Request something large; `read` gets the response as it comes, anew when the connection breaks. What it has
+        received is incomplete when it raises ConnectionError, which is retried too."""
 
         def once() -> Answer:
-            with self._client.stream(path, method=method, value=value) as answer:
-                return read(cast(BinaryIO, _Reader(answer)))
+            with self._client.stream(path, method=method, value=value) as response:
+                return read(response)
 
         return self._until_answered(once, insist=False)
 
@@ -139,7 +138,7 @@ class Courier:
         )
 
     def _until_answered(self, once: Callable[[], Answer], insist: bool) -> Answer:
-        pause, faults, told = 0.05, 0, False
+        pause, faults, logged = 0.05, 0, False
         while True:
             self._check()
             try:
@@ -147,16 +146,16 @@ class Courier:
             except (ClientProblem, ConnectionError) as error:
                 problem = error if isinstance(error, ClientProblem) else ClientProblem("server_unreachable", str(error))
             else:
-                self._heard = time.monotonic()
-                if told:
-                    say("the server answers again")
+                self._answered_at = time.monotonic()
+                if logged:
+                    log_line("the server answers again")
                 return answer
             faults += problem.code == "internal"
             if _final(problem) or (faults >= TRIES_AT_A_FAULT and not insist):
                 raise Refused(problem)
-            if not told and pause > 0.5:
-                say(f"the server does not take it, trying on: {problem}")
-                told = True
+            if not logged and pause > 0.5:
+                log_line(f"the server does not take it, trying on: {problem}")
+                logged = True
             self._wait(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -166,7 +165,7 @@ class Courier:
         if not self._folder.exists():
             raise Unwanted(f"the folder {self._folder} is gone")
         ending = self._ending_since
-        if ending is not None and time.monotonic() - max(ending, self._heard) > AFTER_THE_END:
+        if ending is not None and time.monotonic() - max(ending, self._answered_at) > AFTER_THE_END:
             raise ServerAway(f"the server has not answered for {AFTER_THE_END:.0f} s")
 
     def _wait(self, seconds: float) -> None:
@@ -190,8 +189,8 @@ class Courier:
         except OSError:
             return 0
 
-    def _told_attempt(self, run_id: str | None = None) -> dict[str, int]:
-        """What says by which attempt something was written; of another run there is nothing to say."""
+    def _attempt_of(self, run_id: str | None = None) -> dict[str, int]:
+        """Names the attempt that something was written by; what is of another run has none."""
         own = run_id is None or run_id == self.run_id
         return {"attempt": self._attempt} if own and self._attempt is not None else {}
 
@@ -199,35 +198,16 @@ class Courier:
         return f"/api/runs/{quote(run_id or self.run_id)}/{kind}/{quote(wire_name(name))}"
 
 
-class _Reader:
-    """An answer that is read piece by piece; a connection that breaks meanwhile is a ConnectionError."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def read(self, size: int = pack.CHUNK) -> bytes:
-        try:
-            return self._stream.read(size)
-        except (OSError, HTTPException) as error:
-            raise ConnectionError(str(error)) from error
-
-    def readline(self, limit: int = -1) -> bytes:
-        try:
-            return self._stream.readline(limit)
-        except (OSError, HTTPException) as error:
-            raise ConnectionError(str(error)) from error
-
-
 def _final(problem: ClientProblem) -> bool:
-    """Whether waiting cannot help. What is not a problem document comes from something else that has the port, or
-    stands in front of the server; only that a body is too large is then meant for us."""
+    """Whether a retry cannot help. A response without a problem document is from another program on that port, or from
+    a proxy; of those, only that a body is too large is final."""
     if problem.code == "object_damaged":
         return True
-    if problem.code in _CURED_BY_WAITING or (problem.code.startswith("http_") and problem.status != 413):
+    if problem.code in _TEMPORARY or (problem.code.startswith("http_") and problem.status != 413):
         return False
     return 400 <= problem.status < 500 and problem.status not in (401, 408, 429)
 
 
 def wire_name(name: str) -> str:
-    """A file name as it can travel: bytes that are no UTF-8 are written as %XX."""
+    """A file name in a form that can be sent: bytes that are no UTF-8 are written as %XX."""
     return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in name)

@@ -23,19 +23,22 @@ from urllib.parse import urlsplit
 from runyard.node.problem import RunProblem
 
 BEAT_EVERY = 2.0
-SILENCE = 10.0  # seconds after which a node that says nothing is lost
+SILENCE = 10.0  # seconds without a message after which a node is lost
 LONGEST_LINE = 1 << 26
 LONGEST_GREETING = 4096
 
 BEAT = "beat"
-LOST = "lost"  # not sent by anybody: what is told of a connection that is gone
+LOST = "lost"  # never sent: the message that stands for a connection that broke
 LEADER, FOLLOWER = b"leader", b"follower"
+
+WITNESS = "witness"
+"""A file in the folder of node 0: whoever reads the right secret there shares the disk with it."""
 
 Message = Dict[str, Any]
 
 
 class LinkLost(Exception):
-    """The other side is gone, or says nothing any more; the text says which."""
+    """The other side is gone, or silent; the text is which."""
 
 
 class Stranger(Exception):
@@ -47,19 +50,19 @@ class Link:
 
     def __init__(self, connection: socket.socket, reader: BinaryIO, node: int, key: bytes, leads: bool) -> None:
         self.node = node  # which node of the gang is at the follower's end
-        self.heard = time.monotonic()  # when the other side last said something
+        self.received_at = time.monotonic()  # when the last message of the other side came
         self._connection, self._reader = connection, reader
         self._writes, self._reads = (LEADER, FOLLOWER) if leads else (FOLLOWER, LEADER)
         self._key, self._sent, self._received = key, 0, 0
         self._sending = threading.Lock()
 
-    def send(self, say: str, **more: Any) -> None:
-        """Send a message. When that cannot be done the connection is over, and `receive` says so."""
+    def send(self, kind: str, **more: Any) -> None:
+        """Send a message. When that fails the connection is over, and `receive` raises."""
         with self._sending:
-            self._send(say, more)
+            self._send(kind, more)
 
     def beat(self) -> None:
-        """Say that this side is alive, unless it is about to say something anyhow."""
+        """Send a heartbeat, unless another message is being sent."""
         if self._sending.acquire(blocking=False):
             try:
                 self._send(BEAT, {})
@@ -81,8 +84,8 @@ class Link:
         finally:
             self._connection.close()
 
-    def _send(self, say: str, more: Message) -> None:
-        text = json.dumps({"say": say, "at": time.monotonic(), **more}).encode("utf-8")
+    def _send(self, kind: str, more: Message) -> None:
+        text = json.dumps({"say": kind, "at": time.monotonic(), **more}).encode("utf-8")
         line = self._signature(self._writes, self._sent, text) + b" " + text + b"\n"
         self._sent += 1
         try:
@@ -96,7 +99,7 @@ class Link:
         if not hmac.compare_digest(signature, self._signature(self._reads, self._received, text)):
             raise LinkLost("it sent something that was not signed with the secret of the run")
         self._received += 1
-        self.heard = time.monotonic()
+        self.received_at = time.monotonic()
         message: Message = json.loads(text)
         return message
 
@@ -109,12 +112,12 @@ def welcome(connection: socket.socket, secret: str) -> Link:
     reader = _ready(connection)
     drawn = os.urandom(16).hex()
     _write(connection, {"drawn": drawn})
-    said = _greeting(reader)
-    node = said.get("node")
+    greeting = _greeting(reader)
+    node = greeting.get("node")
     if not isinstance(node, int):
-        raise Stranger("it does not say which node it is")
-    key = _key(secret, drawn, str(said.get("drawn")), node)
-    _check(said, key, FOLLOWER)
+        raise Stranger("it does not name its node")
+    key = _key(secret, drawn, str(greeting.get("drawn")), node)
+    _check(greeting, key, FOLLOWER)
     _write(connection, {"proof": _sign(key, LEADER).decode()})
     return Link(connection, reader, node, key, leads=True)
 
@@ -140,7 +143,7 @@ def join(place: str, secret: str, node: int) -> Link:
 
 
 def keep_beating(links: Callable[[], Iterable[Link]], over: threading.Event) -> None:
-    """Have a thread say on every link, until `over`, that this side is alive."""
+    """Have a thread send heartbeats on every link, until `over`."""
 
     def beat() -> None:
         while not over.wait(BEAT_EVERY):
@@ -186,25 +189,25 @@ def _line(reader: BinaryIO, longest: int) -> bytes:
     return line[:-1]
 
 
-def _write(connection: socket.socket, said: Message) -> None:
+def _write(connection: socket.socket, greeting: Message) -> None:
     try:
-        connection.sendall(json.dumps(said).encode("utf-8") + b"\n")
+        connection.sendall(json.dumps(greeting).encode("utf-8") + b"\n")
     except OSError as error:
         raise LinkLost(f"the connection to it broke: {error}") from error
 
 
 def _greeting(reader: BinaryIO) -> Message:
     try:
-        said = json.loads(_line(reader, LONGEST_GREETING))
+        greeting = json.loads(_line(reader, LONGEST_GREETING))
     except ValueError as error:
         raise Stranger("what is at the other end is no node runner") from error
-    if not isinstance(said, dict):
+    if not isinstance(greeting, dict):
         raise Stranger("what is at the other end is no node runner")
-    return said
+    return greeting
 
 
-def _check(said: Message, key: bytes, role: bytes) -> None:
-    proof = str(said.get("proof")).encode("utf-8", "replace")
+def _check(greeting: Message, key: bytes, role: bytes) -> None:
+    proof = str(greeting.get("proof")).encode("utf-8", "replace")
     if not hmac.compare_digest(proof, _sign(key, role)):
         raise Stranger("it does not know the secret of the run")
 

@@ -1,4 +1,4 @@
-"""What the leader knows of its followers: who has come, is ready, has ended, has delivered, or was lost."""
+"""What the leader knows of its followers: which are here, ready, ended, done with their delivery, or lost."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runyard.contracts.distribution import Distribution
-from runyard.node.gang.crew import RankEnd
 from runyard.node.gang.link import LOST, Message
-from runyard.node.log import say
+from runyard.node.log import log_line
+from runyard.node.outcome.rank_ends import RankEnd, RankEnds
 from runyard.node.problem import RunProblem
 
 
 @dataclass
 class Member:
-    """One follower, as far as it has spoken."""
+    """One follower, as far as its messages go."""
 
     node: int
     host: str = ""
@@ -26,9 +26,9 @@ class Member:
     ready: bool = False
     over: bool = False  # no process of the run is alive there
     delivered: bool = False
-    lost: str | None = None  # why it is taken for gone
+    lost: str | None = None  # why it counts as lost
     lost_at: float = 0.0
-    behind: float | None = None  # what to add to its clock to have ours
+    behind: float | None = None  # added to a time of its clock, it gives that of ours
 
     @property
     def name(self) -> str:
@@ -36,55 +36,55 @@ class Member:
 
 
 class Roster:
-    """Takes down what the followers say. Times are those of the leader's clock."""
+    """Notes the messages of the followers; how their ranks ended is added to `ends`, by the leader's clock."""
 
-    def __init__(self, distribution: Distribution) -> None:
+    def __init__(self, distribution: Distribution, ends: RankEnds) -> None:
         self.members = {node: Member(node) for node in range(1, distribution.nodes)}
-        self.ends: list[RankEnd] = []
+        self._ends = ends
         self.problem: dict[str, Any] | None = None  # why a node could not start its processes
-        self.stop_asked = False
+        self.stop_requested = False
         self.warnings: list[dict[str, str]] = []
 
-    def note(self, node: int, said: Message, heard: float) -> None:
-        """Take down one message; `heard` is when the node last said anything."""
+    def note(self, node: int, message: Message, received_at: float) -> None:
+        """Note one message; `received_at` is when the last one of the node came, heartbeats included."""
         member = self.members[node]
-        kind = said["say"]
+        kind = message["say"]
         if kind == LOST:
-            self.lose(node, said["why"], heard)
+            self.lose(node, message["why"], received_at)
             return
-        self._set_clock(member, float(said["at"]))
+        self._set_clock(member, float(message["at"]))
         if kind == "hello":
-            member.host, member.address = str(said["host"]), str(said["address"])
-            member.shares_work, member.here = bool(said["shares_work"]), True
-            say(f"{member.name} is here{', and shares the working folder' if member.shares_work else ''}")
+            member.host, member.address = str(message["host"]), str(message["address"])
+            member.shares_work, member.here = bool(message["shares_work"]), True
+            log_line(f"{member.name} is here{', and shares the working folder' if member.shares_work else ''}")
         elif kind == "ready":
-            member.ports, member.ready = [int(port) for port in said["ports"]], True
+            member.ports, member.ready = [int(port) for port in message["ports"]], True
         elif kind == "failed":
-            error = {**said["error"], "node": node}
+            error = {**message["error"], "node": node}
             self.problem = self.problem or {**error, "message": f"On {member.name}: {error.get('message', '')}"}
         elif kind == "ended":
-            self._end(member, said["end"])
+            self._end(member, message["end"])
         elif kind == "stop_asked":
-            self.stop_asked = True
+            self.stop_requested = True
         elif kind == "over":
-            for end in said["ends"]:
+            for end in message["ends"]:
                 self._end(member, end)
             member.over = True
         elif kind == "delivered":
             member.delivered = True
-            self.warnings += said["warnings"]
+            self.warnings += message["warnings"]
 
-    def lose(self, node: int, why: str, heard: float) -> None:
-        """A node is gone. Not when it was about to go: then it has said all that it had to."""
+    def lose(self, node: int, why: str, at: float) -> None:
+        """A node is lost; not one that has delivered, which was about to leave."""
         member = self.members[node]
         if not member.delivered and member.lost is None:
-            say(f"{member.name} is lost: {why}")
-            member.lost, member.lost_at = why, heard
+            log_line(f"{member.name} is lost: {why}")
+            member.lost, member.lost_at = why, at
 
     def first_lost(self) -> Member | None:
         """The node that was lost first, among those whose processes had not ended."""
-        gone = [member for member in self.members.values() if member.lost is not None and not member.over]
-        return min(gone, key=lambda member: member.lost_at) if gone else None
+        lost = [member for member in self.members.values() if member.lost is not None and not member.over]
+        return min(lost, key=lambda member: member.lost_at) if lost else None
 
     def over(self) -> bool:
         """Whether no process of the run is alive on any node that is here."""
@@ -97,12 +97,12 @@ class Roster:
     def absent(self) -> list[int]:
         return [member.node for member in self.members.values() if not member.here]
 
-    def _end(self, member: Member, said: dict[str, Any]) -> None:
-        end = RankEnd.from_dict(said)
-        self.ends.append(RankEnd(**{**end.as_dict(), "at": end.at + (member.behind or 0.0)}))
+    def _end(self, member: Member, fields: dict[str, Any]) -> None:
+        end = RankEnd.from_dict(fields)
+        self._ends.add([end._replace(at=end.at + (member.behind or 0.0))])
 
     def _set_clock(self, member: Member, theirs: float) -> None:
-        """The quickest message tells best how their clock stands against ours."""
+        """The quickest message is the best measure of how their clock differs from ours."""
         behind = time.monotonic() - theirs
         member.behind = behind if member.behind is None else min(member.behind, behind)
 

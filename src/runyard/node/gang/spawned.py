@@ -1,12 +1,10 @@
-"""Commands that the leader has started on other nodes: what mpirun wants to have there."""
+"""Commands that the leader has started on other nodes: what mpirun needs there."""
 
 from __future__ import annotations
 
 import itertools
 import threading
 from typing import Any, Callable, Mapping
-
-Send = Callable[..., None]
 
 
 class Spawned:
@@ -33,26 +31,27 @@ class Spawned:
         self._over.set()
 
 
-class Spawns:
-    """All of them, by a number that both sides know them by. Any thread may start one."""
+class SpawnedCommands:
+    """All of them, by a number that both sides use. Any thread may start one. `send` takes a node, and a message as
+    `Link.send` does."""
 
     def __init__(self, send: Callable[..., Any]) -> None:
         self._send = send
         self._numbers = itertools.count(1)
-        self._known: dict[int, Spawned] = {}
+        self._commands: dict[int, Spawned] = {}
 
     def start(self, node: int, argv: list[str], variables: Mapping[str, str]) -> Spawned:
         number = next(self._numbers)
-        spawned = self._known[number] = Spawned(node, lambda: self._send(node, "unspawn", number=number))
+        spawned = self._commands[number] = Spawned(node, lambda: self._send(node, "unspawn", number=number))
         self._send(node, "spawn", number=number, argv=argv, variables=dict(variables))
         return spawned
 
     def ended(self, number: int, code: int) -> None:
-        if number in self._known:
-            self._known[number].ended(code)
+        if number in self._commands:
+            self._commands[number].ended(code)
 
     def lost(self, node: int) -> None:
-        """Nothing of what was started there will be heard of again."""
-        for spawned in list(self._known.values()):
+        """The node is lost: what was started there counts as failed."""
+        for spawned in list(self._commands.values()):
             if spawned.node == node and spawned.wait(0.0) is None:
                 spawned.ended(1)

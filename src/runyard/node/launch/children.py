@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
 from runyard.node.launch import launch, processes
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.outcome import exits
 from runyard.node.outcome.exits import Exit
 from runyard.node.signals import Signals
@@ -33,12 +33,12 @@ class Child:
         self._process = process
 
     def ended(self, status: int) -> None:
-        """Take note of what `waitpid` said."""
+        """Note the status that `waitpid` returned."""
         self.exit, self.at = exits.from_wait_status(status), time.monotonic()
         self._process.returncode = status  # it is reaped: Popen must not wait for that id again
 
 
-class Ranks:
+class Children:
     """What a node runner has started for its run. Whatever those processes start in turn belongs to it as well."""
 
     def __init__(self, cookie: str, grace: float, signals: Signals) -> None:
@@ -46,17 +46,17 @@ class Ranks:
         self._cookie, self._grace, self._signals = cookie, grace, signals
 
     def start(self, argv: list[str], work: Path, variables: Mapping[str, str], log: Path) -> Child:
-        """Start a program in a session of its own; RunProblem says why it cannot be."""
+        """Start a program in a session of its own; RunProblem when it cannot be."""
         child = Child(launch.start(argv, work, variables, log), log)
         self.all.append(child)
-        say(f"started process {child.pid}: {' '.join(argv)}")
+        log_line(f"started process {child.pid}: {' '.join(argv)}")
         return child
 
     def launched(self) -> list[Launched]:
         return [child.launched for child in self.all]
 
     def reap(self) -> list[Child]:
-        """Take note of processes that have ended, adopted ones included; returns those that were started here."""
+        """Note the processes that have ended, adopted ones included; returns those that were started here."""
         ended = []
         while True:
             try:
@@ -72,29 +72,27 @@ class Ranks:
         return ended
 
     def end(self) -> list[Child]:
-        """End everything that lives of the run on this node; returns what was started here and ended meanwhile."""
+        """End everything that lives of the run on this node, also what its processes have left behind; returns what was
+        started here and ended meanwhile."""
+        living = self.living()
+        if living and self.all and all(child.exit is not None for child in self.all):
+            left = ", ".join(str(each.pid) for each in living)
+            log_line(f"ending {len(living)} processes that the script has left: {left}")
         ended = []
 
         def pause(seconds: float) -> None:
             self._signals.wait(seconds)
             ended.extend(self.reap())
 
-        left = processes.end(self.living, self._grace, pause)
-        if left:
-            say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
+        remaining = processes.end(self.living, self._grace, pause) if living else []
+        if remaining:
+            log_line(f"these processes could not be ended: {', '.join(str(process.pid) for process in remaining)}")
         ended.extend(self.reap())
         for child in self.all:
             if child.exit is None:  # it hangs in the kernel, and will be gone when it comes out
                 child.exit, child.at = Exit(None, 9), time.monotonic()
                 ended.append(child)
         return ended
-
-    def end_leftovers(self) -> None:
-        """End what the processes have left behind, now that they are gone themselves."""
-        left = self.living()
-        if left:
-            say(f"ending {len(left)} processes that the script has left: {', '.join(str(each.pid) for each in left)}")
-            self.end()
 
     def living(self) -> list[processes.Process]:
         return processes.below_me(self._cookie)

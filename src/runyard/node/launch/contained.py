@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from runyard.environments.containers.runtime import ContainerOrder
 
 RUNNER_GONE = signal.SIGHUP  # nothing else sends it: this process has no terminal
-NOT_STARTED = 125  # what `docker run` says when it could not start a container
+NOT_STARTED = 125  # the exit code of `docker run` when it could not start a container
 AWAY_AT_MOST = 60.0  # seconds that an engine may be away, being restarted
-SHOWN = 20  # lines of what the container said outside the log
+SHOWN = 20  # lines of the container's output outside the log
 
 
 def main(path: str) -> int:
@@ -58,12 +58,12 @@ def main(path: str) -> int:
         client = open_engine()
         container = _start(client, order)
     except EnvironmentProblem as problem:
-        say(f"{problem.message} {problem.help}")
+        show(f"{problem.message} {problem.help}")
         return NOT_STARTED
     return _stand_for(client, container, order, events)
 
 
-def say(line: str) -> None:
+def show(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
@@ -76,23 +76,23 @@ def _start(client: DockerClient, order: ContainerOrder) -> Container:
 
     order.variables.pop(COOKIE, None)  # its processes are signalled through the engine, not by the runner as well
     try:
-        asked = creation(order, client, say)
+        options = creation(order, client, show)
         try:
-            container = client.containers.create(**asked)
+            container = client.containers.create(**options)
         except docker.errors.APIError as error:
             if error.status_code != 409:
                 raise
-            _remove(client.containers.get(asked["name"]))  # left by a runner that was killed
-            container = client.containers.create(**asked)
+            _remove(client.containers.get(options["name"]))  # left by a runner that was killed
+            container = client.containers.create(**options)
         try:
             container.start()
         except docker.errors.APIError:
             container.remove(force=True, v=True)
             raise
     except (docker.errors.DockerException, ValueError) as error:
-        said = getattr(error, "explanation", None) or error
+        reason = getattr(error, "explanation", None) or error
         raise EnvironmentProblem(
-            "ContainerNotStarted", f"The container could not be started: {said}", "Check the container's arguments."
+            "ContainerNotStarted", f"The container could not be started: {reason}", "Check the container's arguments."
         ) from error
     return container
 
@@ -112,15 +112,15 @@ def _stand_for(
     executor.shutdown()
     state = waiting.result()
     if state is None:
-        say("The container engine does not answer any more: what became of the container is not known.")
+        show("The container engine does not answer any more: what became of the container is not known.")
         return NOT_STARTED
     code = int(state.get("ExitCode") or 0)
     if state.get("OOMKilled"):
         limit = order.arguments.get("memory")
         allowed = f" (--memory {limit})" if limit else ""
-        say(f"The container ran out of memory{allowed}: the kernel ended a process of it.")
+        show(f"The container ran out of memory{allowed}: the kernel ended a process of it.")
     if code != 0:
-        _tell_rest(container)
+        _show_rest(container)
     _remove(container)
     client.close()
     return code
@@ -156,11 +156,11 @@ def _signal(container: Container, number: int) -> None:
         container.kill(signal=signal.Signals(number).name)
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
         if "is not running" not in str(error):
-            say(f"The container could not be told to stop: {error}")
+            show(f"The container could not be told to stop: {error}")
 
 
-def _tell_rest(container: Container) -> None:
-    """What the container said outside the log: why its program could not be started."""
+def _show_rest(container: Container) -> None:
+    """Show the container's output outside the log: why its program could not be started."""
     import docker
 
     try:
@@ -168,7 +168,7 @@ def _tell_rest(container: Container) -> None:
     except docker.errors.DockerException:
         return  # a log driver that cannot be read
     if rest:
-        say(rest)
+        show(rest)
 
 
 def _remove(container: Container) -> None:
@@ -178,7 +178,7 @@ def _remove(container: Container) -> None:
     try:
         container.remove(force=True, v=True)
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
-        say(f"The container {container.name} could not be removed: {error}")
+        show(f"The container {container.name} could not be removed: {error}")
 
 
 def end_as(code: int) -> NoReturn:

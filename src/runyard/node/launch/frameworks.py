@@ -1,6 +1,6 @@
 """The variables by which a process learns its place in a distributed run: those of PyTorch, of TensorFlow, of SDK v1.
 
-What is the same for all processes of a run is in `variables`; what mpirun itself tells its ranks is not repeated here,
+What is the same for all processes of a run is in `variables`; what mpirun itself sets for its ranks is not set again,
 and what depends on a rank that only mpirun gives out is in `runyard.node.mpi.ranks`.
 """
 
@@ -22,16 +22,16 @@ THREADS, GPUS = "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"
 
 
 def rank_variables(plan: Plan, rank: Rank, meeting: Meeting, variables: Mapping[str, str]) -> dict[str, str]:
-    """What one process sees on top of `variables`, those of every process of its node. To be asked on that node: its
+    """What one process sees on top of `variables`, those of every process of its node. To be called on that node: its
     cores and GPUs are shared out among its processes. What the user has set is left as it is."""
     distribution = plan.distribution
     if not distribution.gang:
         return {}
-    told = {**_of_node(plan, rank.node, meeting, variables), **_of_rank(distribution, rank)}
+    own = {**_of_node(plan, rank.node, meeting, variables), **_of_rank(distribution, rank)}
     if distribution.kind == TENSORFLOW:
-        told["TF_CONFIG"] = _tf_config(distribution, rank, meeting)
-    told.update(_share(distribution, rank, variables))
-    return _without_the_users(told, plan)
+        own["TF_CONFIG"] = _tf_config(distribution, rank, meeting)
+    own.update(_share(distribution, rank, variables))
+    return _without_the_users(own, plan)
 
 
 def node_variables(plan: Plan, node: int, meeting: Meeting, variables: Mapping[str, str]) -> dict[str, str]:
@@ -41,27 +41,27 @@ def node_variables(plan: Plan, node: int, meeting: Meeting, variables: Mapping[s
 
 def _of_node(plan: Plan, node: int, meeting: Meeting, variables: Mapping[str, str]) -> dict[str, str]:
     distribution = plan.distribution
-    told = {
+    own = {
         "AZUREML_CR_NODE_RANK": str(node),
         "AZUREML_NODE_COUNT": str(distribution.nodes),
         **_master(distribution, meeting),
     }
     if distribution.kind == TENSORFLOW:
-        return told
-    told["MASTER_ADDR"] = meeting.addresses[0]
-    told["MASTER_PORT"] = str(meeting.port)
-    told["NODE_RANK"] = str(node)
-    told["WORLD_SIZE"] = str(distribution.processes or distribution.nodes)
-    told["AZ_BATCHAI_PYTORCH_INIT_METHOD"] = _init_method(plan, meeting, variables)
-    told.update(
+        return own
+    own["MASTER_ADDR"] = meeting.addresses[0]
+    own["MASTER_PORT"] = str(meeting.port)
+    own["NODE_RANK"] = str(node)
+    own["WORLD_SIZE"] = str(distribution.processes or distribution.nodes)
+    own["AZ_BATCHAI_PYTORCH_INIT_METHOD"] = _init_method(plan, meeting, variables)
+    own.update(
         {name: value for name, value in _interfaces(distribution, meeting, node).items() if name not in variables}
     )
-    return told
+    return own
 
 
 def _master(distribution: Distribution, meeting: Meeting) -> dict[str, str]:
     """Node 0, as code that was written for SDK v1 takes it apart: at the colon where there are several nodes, not at
-    all where there is one, whose name is what tells such code that it is the only one."""
+    all where there is one, whose name is how such code sees that it is the only one."""
     if distribution.nodes == 1:
         return {"AZ_BATCHAI_MPI_MASTER_NODE": "localhost"}
     address = meeting.addresses[0]
@@ -69,13 +69,13 @@ def _master(distribution: Distribution, meeting: Meeting) -> dict[str, str]:
 
 
 def _of_rank(distribution: Distribution, rank: Rank) -> dict[str, str]:
-    told = {"AZ_BATCHAI_TASK_TYPE": rank.role, "AZ_BATCHAI_TASK_INDEX": str(rank.index)}
-    told[RANK_VARIABLE] = str(rank.rank)
+    own = {"AZ_BATCHAI_TASK_TYPE": rank.role, "AZ_BATCHAI_TASK_INDEX": str(rank.index)}
+    own[RANK_VARIABLE] = str(rank.rank)
     if distribution.kind != TENSORFLOW and not distribution.per_node:
-        told["RANK"] = str(rank.rank)
-        told["LOCAL_RANK"] = str(rank.local_rank)
-        told["LOCAL_WORLD_SIZE"] = str((distribution.processes or distribution.nodes) // distribution.nodes)
-    return told
+        own["RANK"] = str(rank.rank)
+        own["LOCAL_RANK"] = str(rank.local_rank)
+        own["LOCAL_WORLD_SIZE"] = str((distribution.processes or distribution.nodes) // distribution.nodes)
+    return own
 
 
 def _init_method(plan: Plan, meeting: Meeting, variables: Mapping[str, str]) -> str:
@@ -92,13 +92,13 @@ def _init_method(plan: Plan, meeting: Meeting, variables: Mapping[str, str]) -> 
 def _interfaces(distribution: Distribution, meeting: Meeting, node: int) -> dict[str, str]:
     """Gloo takes the address that the machine's name stands for, which on many is one that no other can reach. NCCL's
     is set for every MPI job, as by SDK v1: code reads it before it sets its own. What a site has set is right."""
-    told = {}
+    own = {}
     if distribution.kind == MPI:
-        told["NCCL_SOCKET_IFNAME"] = interfaces.loopback() if meeting.on_loopback else "^docker0,lo"
+        own["NCCL_SOCKET_IFNAME"] = interfaces.loopback() if meeting.on_loopback else "^docker0,lo"
     found = None if distribution.nodes == 1 or meeting.on_loopback else interfaces.of_address(meeting.addresses[node])
     if found is not None:
-        told["GLOO_SOCKET_IFNAME"] = found
-    return told
+        own["GLOO_SOCKET_IFNAME"] = found
+    return own
 
 
 def _tf_config(distribution: Distribution, rank: Rank, meeting: Meeting) -> str:
@@ -118,15 +118,15 @@ def _share(distribution: Distribution, rank: Rank, variables: Mapping[str, str])
     beside = [each for each in distribution.ranks() if each.node == rank.node]
     if len(beside) == 1:
         return {}
-    told = {}
+    own = {}
     if THREADS not in variables:
-        told[THREADS] = str(threads(len(beside)))
+        own[THREADS] = str(threads(len(beside)))
     visible = gpus.visible(variables)
     if visible:
         eager = [each.rank for each in beside if each.role != PARAMETER_SERVER]
         mine = gpus.share(visible, eager.index(rank.rank), len(eager)) if rank.rank in eager else ["-1"]
-        told[GPUS] = ",".join(mine)
-    return told
+        own[GPUS] = ",".join(mine)
+    return own
 
 
 def threads(processes: int) -> int:
@@ -138,5 +138,5 @@ def threads(processes: int) -> int:
     return max(1, cores // processes)
 
 
-def _without_the_users(told: dict[str, str], plan: Plan) -> dict[str, str]:
-    return {name: value for name, value in told.items() if name not in plan.launch.environment_variables}
+def _without_the_users(own: dict[str, str], plan: Plan) -> dict[str, str]:
+    return {name: value for name, value in own.items() if name not in plan.launch.environment_variables}

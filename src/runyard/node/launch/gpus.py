@@ -13,15 +13,15 @@ _LISTED = re.compile(r"GPU (\d+):")
 
 
 def visible(variables: Mapping[str, str]) -> list[str]:
-    """As CUDA_VISIBLE_DEVICES says, which Slurm and Ray set; otherwise all that nvidia-smi knows of.
+    """Those of CUDA_VISIBLE_DEVICES, which Slurm and Ray set; otherwise all that nvidia-smi lists.
 
     >>> visible({"CUDA_VISIBLE_DEVICES": "2,3"})
     ['2', '3']
     """
-    said = variables.get("CUDA_VISIBLE_DEVICES")
-    if said is None:
+    chosen = variables.get("CUDA_VISIBLE_DEVICES")
+    if chosen is None:
         return list(_listed(variables.get("PATH")))
-    names = [name.strip() for name in said.split(",")]
+    names = [name.strip() for name in chosen.split(",")]
     # CUDA itself stops at the first that is none.
     known = next((place for place, name in enumerate(names) if name in ("", "-1", "NoDevFiles")), len(names))
     return names[:known]

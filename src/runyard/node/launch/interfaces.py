@@ -11,7 +11,7 @@ _SIOCGIFADDR = 0x8915
 
 
 def of_address(address: str) -> str | None:
-    """The interface with this IPv4 address; None when there is none, or when it cannot be told (not on Linux)."""
+    """The interface with this IPv4 address; None when there is none, or when it cannot be found out (not on Linux)."""
     if sys.platform != "linux":
         return None
     return next((name for name, found in _addresses() if found == address), None)
@@ -31,10 +31,10 @@ def _addresses() -> Iterator[tuple[str, str]]:
     """Interfaces, and the IPv4 address of each that has one (Linux)."""
     import fcntl
 
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
             try:
-                answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+                address = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
             except OSError:
                 continue  # it has none
-            yield name, socket.inet_ntoa(answer[20:24])
+            yield name, socket.inet_ntoa(address[20:24])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Mapping
 
 from runyard.contracts.plan import Launch, Plan
 from runyard.node.launch.variables import expand
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.problem import RunProblem
 from runyard.system.processes import end_with_parent
 
@@ -68,10 +68,10 @@ def start(argv: list[str], work: Path, variables: Mapping[str, str], log: Path) 
             preexec_fn=end_with_parent(),
         )
     except (OSError, ValueError) as error:
-        words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise RunProblem(
             "LaunchFailed",
-            f"{argv[0]} could not be started: {words}.",
+            f"{argv[0]} could not be started: {reason}.",
             "Check that the file is there, that it may be run, and that the arguments are not too long.",
         ) from error
     finally:
@@ -88,7 +88,7 @@ def _named(launch: Launch) -> str:
     chosen = not launch.environment or launch.environment.get("interpreter") or launch.shell
     if chosen or os.sep not in launch.interpreter or os.access(launch.interpreter, os.X_OK):
         return launch.interpreter
-    say(f"{launch.interpreter} is not on this node; its own Python runs the script")
+    log_line(f"{launch.interpreter} is not on this node; its own Python runs the script")
     return "python"
 
 
@@ -107,10 +107,10 @@ def _interpreter(name: str, work: Path, variables: Mapping[str, str]) -> str:
 def _is_python(path: str, variables: Mapping[str, str]) -> bool:
     argv = [path, "-c", "import sys; print(sys.version_info[0])"]
     try:
-        asked = subprocess.run(argv, capture_output=True, env=dict(variables), timeout=60, check=False)
+        done = subprocess.run(argv, capture_output=True, env=dict(variables), timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return asked.returncode == 0 and asked.stdout.strip().isdigit()
+    return done.returncode == 0 and done.stdout.strip().isdigit()
 
 
 def _program(name: str, work: Path, variables: Mapping[str, str]) -> str:

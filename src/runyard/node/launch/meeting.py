@@ -25,8 +25,8 @@ class Meeting:
         return asdict(self)
 
     @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> Meeting:
-        return Meeting(**{name: said[name] for name in Meeting.__dataclass_fields__ if name in said})
+    def from_dict(fields: Mapping[str, Any]) -> Meeting:
+        return Meeting(**{name: fields[name] for name in Meeting.__dataclass_fields__ if name in fields})
 
 
 def ports_wanted(distribution: Distribution, node: int) -> int:

@@ -1,4 +1,4 @@
-"""Ports for the processes of a run: found free, and kept from other runs on this machine while the run lives."""
+"""Ports for the processes of a run: found free, and reserved against other runs on this machine while the run lives."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Ports:
 
 
 def _mark(number: int) -> socket.socket | None:
-    """What tells other runs that the port is taken: a name in the same network, which goes when this process ends."""
+    """What reserves a port: a socket name in the same network namespace, which ends with this process."""
     mark = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     if sys.platform == "linux":
         try:

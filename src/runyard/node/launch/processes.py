@@ -1,6 +1,6 @@
 """Finding and ending every process of a run, also those that changed their group, their session or their parent.
 
-On Linux the kernel is asked through /proc; elsewhere `ps` is. Nothing here knows what the processes are for.
+They are read from /proc on Linux, elsewhere from `ps`. Nothing here knows what the processes are for.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def end(find: Callable[[], list[Process]], grace: float, pause: Callable[[float]
 
     Each process gets SIGTERM once, also one that shows up late. Returns what even SIGKILL could not end.
     """
-    asked: set[Process] = set()
+    signalled: set[Process] = set()
     patience = time.monotonic() + grace
     delay = 0.005
     while True:
@@ -97,10 +97,10 @@ def end(find: Callable[[], list[Process]], grace: float, pause: Callable[[float]
         for process in living:
             if now >= patience:
                 _send(process.pid, signal.SIGKILL)
-            elif process not in asked:
+            elif process not in signalled:
                 _send(process.pid, signal.SIGTERM)
                 _send(process.pid, signal.SIGCONT)  # a stopped process would not see it
-                asked.add(process)
+                signalled.add(process)
         pause(delay)
         delay = min(delay * 1.5, 0.1)
 
@@ -134,7 +134,7 @@ def _from_proc() -> Iterable[Process]:
                 text = file.read()
         except OSError:
             continue  # it has ended since the folder was listed
-        # The command's name stands in brackets and may hold anything: read from the last bracket on.
+        # The command's name is in brackets and may hold anything: read from the last bracket on.
         fields = text[text.rindex(b")") + 2 :].split()
         if fields[0] not in (b"Z", b"X"):
             yield Process(int(name), int(fields[1]), int(fields[3]), fields[19].decode())

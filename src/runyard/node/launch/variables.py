@@ -1,4 +1,4 @@
-"""The environment of a run's processes: SDK v1's variables, the way to the server, and the user's own on top."""
+"""The environment of a run's processes: SDK v1's variables, how to reach the server, and the user's own on top."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def for_script(
     """The variables that the script sees.
 
     Of what the runner inherited, the server's own settings stay behind, and so does what was meant for the Python of
-    the server. A PYTHONPATH is kept, after the folder with the SDK; but what was set for another interpreter does not
+    the server. A PYTHONPATH stays, after the folder with the SDK; but what was set for another interpreter does not
     enter an environment that was built, and nothing of this machine enters a container.
     """
     around = {**inherited, **plan.launch.shell}

@@ -2,7 +2,7 @@
 
 Node 0 starts mpirun in place of the ranks. Where mpirun would call ssh it calls a small program of ours (`agents`),
 which has the node runner of the other node start mpirun's daemon there: no ssh is needed, and the processes of a node
-belong to its runner. The daemons start the ranks, each inside a few lines of shell (`ranks`) that tell it its place,
+belong to its runner. The daemons start the ranks, each inside a few lines of shell (`ranks`) that set its place,
 send its output to its log and write down how it ended.
 """
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Callable, List, Mapping, Protocol
 
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.mpi.flavours import Mpi
 from runyard.node.mpi.ranks import PREFIX, SHELL
 from runyard.node.mpi.settings import HOST, IDENTITY
@@ -58,7 +58,7 @@ called in a thread of its own for each node."""
 
 
 class Agents:
-    """On node 0, for as long as mpirun runs: starts on the other nodes what mpirun's agents ask for.
+    """On node 0, for as long as mpirun runs: starts on the other nodes what mpirun's agents request.
 
     with Agents(folder, mpi, spawn):
         argv, environment = command(mpi, plan, meeting, program, variables, folder)
@@ -101,19 +101,19 @@ class Agents:
         thread.start()
 
     def _listen(self) -> None:
-        said = b""
+        pending = b""
         while not self._closed.is_set():
             ready, _, _ = select.select([self._requests, self._woken], [], [])
             if self._requests not in ready:
                 continue
-            said += os.read(self._requests, 1 << 16)
-            *lines, said = said.split(b"\n")
+            pending += os.read(self._requests, 1 << 16)
+            *lines, pending = pending.split(b"\n")
             for line in lines:
                 if line.isdigit():
                     self._start(self._serve, int(line))
 
     def _serve(self, node: int) -> None:
-        """Run a command on a node, and tell its agent how it ended."""
+        """Run a command on a node, and pass its exit code to its agent."""
         answer = os.open(self._place / f"answer.{node}", os.O_RDWR)
         try:
             code = self._run(node, (self._place / f"command.{node}").read_text("utf-8").strip())
@@ -123,14 +123,14 @@ class Agents:
             os.close(answer)
 
     def _run(self, node: int, text: str) -> int:
-        # What lies below the folder of node 0's MPI lies below that of the node's own there.
+        # A path below the folder of node 0's MPI becomes one below that of the node's own MPI.
         text = text.replace(f"{self._prefix}/", f"${PREFIX}/").replace(' ess "env"', f' ess "${{{IDENTITY}:-env}}"')
-        # A daemon is told of the agent too, never calls it, and ends where it is not there: it is on node 0's disk.
+        # A daemon gets the agent's path too, never calls it, and ends where it is missing: it is on node 0's disk.
         text = text.replace(os.path.realpath(self._place / "agent"), SHELL)
         try:
             spawned = self._spawn(node, [SHELL, "-c", text], {})
         except (RunProblem, OSError) as problem:
-            say(f"mpirun's daemon could not be started on node {node}: {problem}")
+            log_line(f"mpirun's daemon could not be started on node {node}: {problem}")
             return 1
         while not self._closed.is_set():
             code = spawned.wait(_LOOK_EVERY)

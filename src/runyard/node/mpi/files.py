@@ -1,6 +1,6 @@
-"""The folder in which MPI's processes of one node keep their own files, away from those of every other node.
+"""The folder for the own files of MPI's processes on one node, away from those of every other node.
 
-Open MPI keeps them in the folder for temporary files, under the names of the machine and of the job. Nodes of one run
+Open MPI puts them into the folder for temporary files, under the names of the machine and of the job. Nodes of one run
 that are on one machine would share them: both daemons make the same folders, and one fails because the other was
 first; both write the machine's topology into one file, and crash over each other's pointers; the first to end removes
 what the other still needs. And the last mpirun to end removes the folder in which another is about to make its own.
@@ -19,9 +19,9 @@ _LINK = "mpi_files"
 
 
 def own_files(folder: Path) -> str:
-    """The folder for the node whose run folder this is; made when it is first asked for.
+    """The folder for the node whose run folder this is; made by the first call.
 
-    It lies among the temporary files of the machine, behind a link in the run's folder: sockets are made in it, whose
+    It is among the temporary files of the machine, behind a link in the run's folder: sockets are made in it, whose
     paths must be short.
     """
     link = folder / _LINK

@@ -1,5 +1,5 @@
-"""Which MPI a run uses: the one of its environment, else one of the machine. What is found is asked for its version
-once; the answer is remembered until the file changes."""
+"""Which MPI a run uses: the one of its environment, else one of the machine. The version of what is found is looked up
+once, and cached until the file changes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Mpi:
 
     @property
     def at_home(self) -> bool:
-        """Whether its libraries are found without being told where."""
+        """Whether its libraries are found without being given a path."""
         return self.in_environment or self.prefix in ("/usr", "/usr/local")
 
     @property
@@ -67,13 +67,13 @@ class Mpi:
         return int(self.version.split(".", 1)[0])
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         name = {OPENMPI: "Open MPI", MPICH: "MPICH", INTEL: "Intel MPI"}[self.flavour]
         return f"{name} {self.version} ({self.program})"
 
 
 def find(variables: Mapping[str, str], memory: Path | None = None, image: str = "") -> Mpi:
-    """The MPI for processes with these variables. `memory` is a folder to remember versions in; `image` is that of
+    """The MPI for processes with these variables. `memory` is a folder for the cache of versions; `image` is that of
     the container which the run's environment is, if it is one."""
     if image:
         raise RunProblem(
@@ -102,7 +102,7 @@ def _candidates(variables: Mapping[str, str]) -> Iterator[str]:
     folders = variables.get("PATH", os.defpath).split(os.pathsep)
     for pattern in _ELSEWHERE:
         folders += sorted(glob.glob(pattern), reverse=True)
-    # By their real path: Open MPI 4 looks it up, and ranks that are told of another path to the same place hang.
+    # By their real path: Open MPI 4 looks it up, and ranks that get another path to the same place hang.
     for folder in dict.fromkeys(os.path.realpath(folder) for folder in folders if os.path.isabs(folder)):
         for name in _NAMES:
             program = os.path.join(folder, name)
@@ -111,7 +111,7 @@ def _candidates(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _ask(program: str, variables: Mapping[str, str]) -> list[str]:
-    """Flavour and version; nothing when the program does not tell."""
+    """Flavour and version; nothing when the program does not print them."""
     path = os.pathsep.join((os.path.dirname(program), variables.get("PATH", os.defpath)))
     try:
         answer = subprocess.run(
@@ -124,9 +124,9 @@ def _ask(program: str, variables: Mapping[str, str]) -> list[str]:
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
-    said = answer.stdout.decode("utf-8", "replace")
-    version = _VERSION.search(said)
+    output = answer.stdout.decode("utf-8", "replace")
+    version = _VERSION.search(output)
     for mark, flavour in _FLAVOURS:
-        if mark in said and version is not None:
+        if mark in output and version is not None:
             return [flavour, version[0]]
     return []

@@ -24,10 +24,10 @@ SHELL = "/bin/sh"
 PREFIX = "RUNYARD_MPI_PREFIX"  # where MPI is installed on a node
 
 PROGRAM = [SHELL, "-c", 'eval "$RUNYARD_RANK"']
-"""What mpirun starts as each rank. The rest is said on the node, where paths may be others than on node 0."""
+"""What mpirun starts as each rank. The rest is set on the node, where paths may differ from those on node 0."""
 
 _RANK, _FOLDER, _WORK, _GPUS = "RUNYARD_RANK", "RUNYARD_NODE_FOLDER", "RUNYARD_WORK_FOLDER", "RUNYARD_GPUS"
-_TEMPORARY = "RUNYARD_TMPDIR"  # where the program keeps temporary files; MPI has a folder of its own
+_TEMPORARY = "RUNYARD_TMPDIR"  # for the program's temporary files; MPI has a folder of its own
 _REFERENCE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _EXIT = re.compile(r"rank_(\d+)\.exit")
 
@@ -44,11 +44,11 @@ exit "$runyard_code"
 def node_environment(
     plan: Plan, mpi: Mpi, node: int, meeting: Meeting, variables: Mapping[str, str], folder: Path, argv: Sequence[str]
 ) -> dict[str, str]:
-    """The variables of what MPI starts on one node: mpirun itself on node 0, its daemon on another. To be asked on
+    """The variables of what MPI starts on one node: mpirun itself on node 0, its daemon on another. To be called on
     that node, with the variables of its processes (PWD is their working folder), its run folder, and the program
     that is the run's there, without the script's arguments."""
     path = os.pathsep.join((mpi.folder, variables.get("PATH", os.defpath)))
-    told = {
+    own = {
         **variables,
         **frameworks.node_variables(plan, node, meeting, variables),
         _FOLDER: str(folder),
@@ -62,10 +62,10 @@ def node_environment(
     }
     if not mpi.at_home and "LD_LIBRARY_PATH" not in plan.launch.environment_variables:
         libraries = os.path.join(mpi.prefix, "lib")
-        told["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, (libraries, variables.get("LD_LIBRARY_PATH"))))
-    told.update(settings(mpi, node, meeting, agent_of(folder), variables))
-    told.update(_shares(plan, variables))
-    return told
+        own["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, (libraries, variables.get("LD_LIBRARY_PATH"))))
+    own.update(settings(mpi, node, meeting, agent_of(folder), variables))
+    own.update(_shares(plan, variables))
+    return own
 
 
 def agent_of(folder: Path) -> str:
@@ -86,19 +86,19 @@ def exits(folder: Path) -> dict[int, int]:
 
 def _text(plan: Plan, mpi: Mpi, argv: Sequence[str]) -> str:
     arguments = plan.launch.arguments if plan.launch.command is None else []
-    words = [*map(shlex.quote, argv), *map(_quoted, arguments)]
-    return "\n".join((*_place(plan, mpi), f"set -- {' '.join(words)}")) + _RUN
+    quoted = [*map(shlex.quote, argv), *map(_quoted, arguments)]
+    return "\n".join((*_place(plan, mpi), f"set -- {' '.join(quoted)}")) + _RUN
 
 
 def _place(plan: Plan, mpi: Mpi) -> list[str]:
-    """The lines that tell the rank its place. The user's own variables are left as they are."""
+    """The lines that set the place of the rank. The user's own variables are left as they are."""
     distribution = plan.distribution
     size = distribution.processes or distribution.nodes
     theirs = plan.launch.environment_variables
     rank, local = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
     if mpi.flavour != OPENMPI:
         rank, local = "PMI_RANK", "MPI_LOCALRANKID"
-    told = {
+    own = {
         RANK_VARIABLE: "$runyard_rank",
         "RANK": "$runyard_rank",
         "LOCAL_RANK": "$runyard_local",
@@ -110,7 +110,7 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
         "OMPI_COMM_WORLD_SIZE": str(size),
         "OMPI_COMM_WORLD_LOCAL_SIZE": str(size // distribution.nodes),
     }
-    exported = [f"{name}={value}" for name, value in told.items() if name not in theirs]
+    exported = [f"{name}={value}" for name, value in own.items() if name not in theirs]
     return [
         f"runyard_rank=${rank} runyard_local=${local}",
         f"runyard_streams=${_FOLDER}/streams runyard_gpus=${_GPUS}",
@@ -125,7 +125,7 @@ def _place(plan: Plan, mpi: Mpi) -> list[str]:
 
 
 def _quoted(argument: str) -> str:
-    """As a word of the shell, with the values of variables in place. One that is not set stays as it is."""
+    """Quoted for the shell, with the values of variables in place. One that is not set stays as it is."""
     parts, end = [], 0
     for match in _REFERENCE.finditer(argument):
         name = match[1] or match[2]
@@ -139,11 +139,11 @@ def _shares(plan: Plan, variables: Mapping[str, str]) -> dict[str, str]:
     """Each rank's part of the cores and GPUs of this node, where there are several."""
     distribution = plan.distribution
     beside = (distribution.processes or distribution.nodes) // distribution.nodes
-    told = {}
+    own = {}
     if beside > 1 and frameworks.THREADS not in variables:
-        told[frameworks.THREADS] = str(frameworks.threads(beside))
+        own[frameworks.THREADS] = str(frameworks.threads(beside))
     if beside > 1 and frameworks.GPUS not in plan.launch.environment_variables:
         visible = gpus.visible(variables)
         if visible:
-            told[_GPUS] = " ".join(",".join(gpus.share(visible, place, beside)) for place in range(beside))
-    return told
+            own[_GPUS] = " ".join(",".join(gpus.share(visible, place, beside)) for place in range(beside))
+    return own

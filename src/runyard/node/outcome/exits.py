@@ -1,11 +1,11 @@
-"""How a process ended, in words, and whether the kernel was short of memory meanwhile."""
+"""How a process ended, as text, and whether the kernel was short of memory meanwhile."""
 
 from __future__ import annotations
 
 import os
 import signal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Mapping, NamedTuple
 
 
 class Exit(NamedTuple):
@@ -20,7 +20,7 @@ class Exit(NamedTuple):
 
 
 def from_wait_status(status: int) -> Exit:
-    """What `os.waitpid` says."""
+    """The exit for a status of `os.waitpid`."""
     if os.WIFSIGNALED(status):
         return Exit(None, os.WTERMSIG(status))
     return Exit(os.WEXITSTATUS(status), None)
@@ -38,7 +38,7 @@ def signal_name(number: int) -> str:
 
 
 def words(exit: Exit, out_of_memory: bool = False, because: str = "") -> str:
-    """The exit as a person would say it; `because` tells why the node runner ended the process, if it did.
+    """The exit as text for a person; `because` is why the node runner ended the process, if it did.
 
     >>> words(Exit(3, None))
     'exit code 3'
@@ -54,15 +54,15 @@ def words(exit: Exit, out_of_memory: bool = False, because: str = "") -> str:
             return "killed by SIGKILL: likely out of memory"
         return f"killed by {name} (signal {number})"
     code = exit.code or 0
-    if 128 < code < 128 + signal.NSIG:  # what a shell says of a command that was killed
+    if 128 < code < 128 + signal.NSIG:  # a shell's exit code for a command that was killed
         inner = words(Exit(None, code - 128), out_of_memory, because)
         return f"exit code {code} (a command in it was {inner})"
     return f"exit code {code}"
 
 
-def as_fields(exit: Exit, said: str) -> dict[str, Any]:
-    """The `exit` of a run's error, as the protocol has it."""
-    return {"code": exit.code, "signal": exit.signal, "words": said}
+def as_fields(exit: Exit, text: str) -> dict[str, Any]:
+    """The `exit` of a run's error, in the form of the protocol."""
+    return {"code": exit.code, "signal": exit.signal, "words": text}
 
 
 def killed_by(exit: Exit) -> int | None:
@@ -72,10 +72,16 @@ def killed_by(exit: Exit) -> int | None:
     return exit.signal
 
 
+def killed_by_fields(error: Mapping[str, Any] | None) -> int | None:
+    """The same for the process that an error of a run is about; None when it is about none."""
+    fields = (error or {}).get("exit")
+    return killed_by(Exit(fields["code"], fields["signal"])) if fields else None
+
+
 def memory_kills(root: Path = Path("/")) -> int:
     """How often the kernel has ended a process for lack of memory, as far as can be seen from here.
 
-    Counts grow only: compare before and after. `root` is where /proc and /sys lie.
+    Counts grow only: compare before and after. `root` is where /proc and /sys are.
     """
     counts = [_count(root / "proc/vmstat")]
     for line in _lines(root / "proc/self/cgroup"):

@@ -27,7 +27,7 @@ def describe(
     launch: Launch, exit: Exit, work: Path, log: Path, out_of_memory: bool = False, who: str = ""
 ) -> dict[str, Any]:
     """The `error` of a run whose script ended badly by itself; `who` names the process where there were many."""
-    said = exits.words(exit, out_of_memory)
+    ending = exits.words(exit, out_of_memory)
     tail = read_tail(log)
     error: dict[str, Any] = {"code": "UserError"}
     hints = []
@@ -36,7 +36,7 @@ def describe(
     trace = tracebacks.find_last(tail) if exits.killed_by(exit) in (None, 2, 6) else None
     if trace is not None:
         text = f"{trace.type}: {trace.message}" if trace.message else trace.type
-        error["message"] = f"{name} failed with {said}: {text}"
+        error["message"] = f"{name} failed with {ending}: {text}"
         frames = tracebacks.user_frames(trace.frames, str(work))
         error["exception"] = {
             "type": trace.type,
@@ -47,8 +47,8 @@ def describe(
     else:
         verb = "was" if exit.signal is not None else "failed with"
         last = "\n".join(tail.splitlines()[-LAST_LINES:]).strip()
-        error["message"] = f"{name} {verb} {said}." + (f" The last lines of its log:\n{last}" if last else "")
-    error["exit"] = exits.as_fields(exit, said)
+        error["message"] = f"{name} {verb} {ending}." + (f" The last lines of its log:\n{last}" if last else "")
+    error["exit"] = exits.as_fields(exit, ending)
     killer = exits.killed_by(exit)
     if out_of_memory:
         hints.append(_OUT_OF_MEMORY)

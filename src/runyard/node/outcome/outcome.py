@@ -1,56 +1,53 @@
-"""What a node runner reports of how a script ended: by itself, because it was asked to, or because its time was up.
+"""What a node runner reports of how a run ended: by itself, because it was cancelled, or because its time was up.
 
-What it reports of a script that ran in many processes is here too; which of them failed first is not decided here.
+Which of many processes failed first is decided in `rank_ends`.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Sequence
 
 from runyard.contracts.distribution import Rank
 from runyard.contracts.plan import Plan
 from runyard.node.facts import Fact, ended
-from runyard.node.outcome import exits, failure
+from runyard.node.outcome import exits
 from runyard.node.outcome.exits import Exit
 from runyard.node.state import CANCELLED, OVERDUE
 
 MOST_NAMED = 8
 
 
-def of_exit(plan: Plan, folder: Path, exit: Exit, stop: str | None, out_of_memory: bool) -> Fact:
-    """The fact that tells how the script ended; `stop` says why the node runner ended it, if it did."""
+def of_exit(plan: Plan, exit: Exit, stop: str | None, failure: dict[str, Any] | None) -> Fact:
+    """The fact of how the only process of a run ended. `stop` is why the node runner ended it, if it did; `failure` is
+    the error of a script that failed by itself."""
     if stop == CANCELLED:
-        said = exits.words(exit, because="the run was cancelled")
-        error = {"code": "Canceled", "message": f"{_name(plan)}: {said}.", "exit": exits.as_fields(exit, said)}
+        text = exits.words(exit, because="the run was cancelled")
+        error = {"code": "Canceled", "message": f"{_name(plan)}: {text}.", "exit": exits.as_fields(exit, text)}
         return {**ended("completed" if exit.ok else "failed", error), "stopped": True}
     if stop == OVERDUE:
-        said = exits.words(exit, because="its time was up")  # which time, the message tells
-        return _overdue(plan, {"exit": exits.as_fields(exit, said)})
-    if exit.ok:
-        return ended("completed")
-    log = folder / "streams" / "std_log.txt"
-    return ended("failed", failure.describe(plan.launch, exit, folder / "work", log, out_of_memory))
+        text = exits.words(exit, because="its time was up")  # the message names the limit
+        return _overdue(plan, {"exit": exits.as_fields(exit, text)})
+    return ended("completed") if exit.ok else ended("failed", failure)
 
 
 def of_gang(
     plan: Plan, stop: str | None, failure: dict[str, Any] | None, well: bool, late: Sequence[Rank] = ()
 ) -> Fact:
-    """The fact that tells how a run of many processes ended. `failure` is the error of what failed first, if any
-    did; `well` says that all processes ended well, even where they were told to end; `late` were not done in time."""
+    """The fact of how a run of many processes ended. `failure` is the error of what failed first, if anything did;
+    `well` is whether all processes ended well, even where they were ended; `late` were not done in time."""
     if stop == CANCELLED:
         distribution = plan.distribution
         count, nodes = len(distribution.ranks()), distribution.nodes
         where = f" on {nodes} nodes" if nodes > 1 else ""
-        said = f"{_name(plan)}: its {count} processes{where} were ended because the run was cancelled."
-        return {**ended("completed" if well else "failed", {"code": "Canceled", "message": said}), "stopped": True}
+        text = f"{_name(plan)}: its {count} processes{where} were ended because the run was cancelled."
+        return {**ended("completed" if well else "failed", {"code": "Canceled", "message": text}), "stopped": True}
     if stop == OVERDUE:
         return _overdue(plan, {}, late)
     return ended("completed") if failure is None else ended("failed", failure)
 
 
 def before_start() -> Fact:
-    """A stop was asked for before the script was started."""
+    """A stop was requested before the script was started."""
     error = {"code": "Canceled", "message": "The run was cancelled before its script was started."}
     return {**ended("failed", error), "stopped": True}
 

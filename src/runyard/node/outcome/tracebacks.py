@@ -77,7 +77,7 @@ def user_frames(frames: Sequence[Frame], work: str) -> list[Frame]:
 
 
 def _read_at(lines: Sequence[str], header: int) -> Trace | None:
-    """The traceback whose header stands at this line."""
+    """The traceback whose header is at this line."""
     match = _HEADER.match(lines[header])
     before = match["before"] if match else ""
     if before.lstrip().startswith(("|", "+")):

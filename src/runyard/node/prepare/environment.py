@@ -1,6 +1,6 @@
 """The environment of a run: found, or built, before its script is started.
 
-What is said during a build goes to `streams/environment.log`; what the run got becomes properties of it. An interpreter
+The output of a build goes to `streams/environment.log`; what the run got becomes properties of it. An interpreter
 that is there already costs nothing here. How an environment is made is decided in `runyard.environments`.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Callable
 from runyard.contracts import journal
 from runyard.contracts.environment import CURRENT, Specification
 from runyard.contracts.plan import Plan
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.problem import RunProblem
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ LOG = "environment.log"
 WRITER = "environment"  # of the journal with the run's properties, and the number of the attempt
 
 
-def ready(plan: Plan, folder: Path, check: Callable[[], None], tell: Callable[[str], None]) -> Ready | None:
+def ready(plan: Plan, folder: Path, check: Callable[[], None], report: Callable[[str], None]) -> Ready | None:
     """The environment that the script is started in; None when the plan's interpreter is there already.
 
-    `tell` is called with the reason before something takes long; `check` is called often, and may raise to give up.
+    `report` is called with the reason before something takes long; `check` is called often, and may raise to give up.
     """
     specification = Specification.from_dict(plan.launch.environment)
     if specification.kind == CURRENT:
         for note in plan.launch.notes:
-            say(note)
+            log_line(note)
         return None
     from runyard.environments.prepare import Around, peek
     from runyard.environments.problem import EnvironmentProblem
@@ -41,13 +41,13 @@ def ready(plan: Plan, folder: Path, check: Callable[[], None], tell: Callable[[s
     notes = tuple(plan.launch.notes)
     around = Around(Path(plan.environments), plan.relax, plan.environments_limit, plan.secrets, notes)
     try:
-        found = peek(specification, around, say)
+        found = peek(specification, around, log_line)
         if found is None:
-            tell(f"the environment {specification.name!r} is being built: system_logs/{LOG} shows how")
+            report(f"the environment {specification.name!r} is being built: system_logs/{LOG} shows how")
             found = _build(specification, around, plan, folder, check)
     except EnvironmentProblem as problem:
         raise RunProblem(problem.code, problem.message, problem.help) from problem
-    say(f"environment {found.key}: {found.built.image or found.built.interpreter}")
+    log_line(f"environment {found.key}: {found.built.image or found.built.interpreter}")
     if plan.node == 0:  # the other nodes have the same
         _record(plan, folder, found)
     return found
@@ -76,7 +76,7 @@ def _bring(plan: Plan, folder: Path, check: Callable[[], None], address: str) ->
 
 
 def _record(plan: Plan, folder: Path, found: Ready) -> None:
-    """Keep what the run got, by way of the journal: nothing waits for the server."""
+    """Record what the run got, in a journal: nothing waits for the server."""
     built = found.built
     properties = {
         "runyard.environment.key": found.key,
@@ -84,8 +84,8 @@ def _record(plan: Plan, folder: Path, found: Ready) -> None:
         "runyard.environment.python": built.python,
         "runyard.environment.changes": json.dumps(built.changes, ensure_ascii=False) if built.changes else "",
     }
-    told = {name: value for name, value in properties.items() if value}
+    recorded = {name: value for name, value in properties.items() if value}
     path = folder / "telemetry" / "journal" / journal.file_name(plan.run_id, f"{WRITER}-{plan.attempt}")
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with open(descriptor, "wb") as file:
-        file.write(journal.line(journal.PROPERTIES, told))
+        file.write(journal.line(journal.PROPERTIES, recorded))

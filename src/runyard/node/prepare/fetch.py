@@ -1,13 +1,13 @@
 """Getting a run's snapshot to where it can be laid out: the manifest, and the objects that it names.
 
-Where the object store's folder is within reach nothing travels; elsewhere both come over HTTP.
+Where the folder of the object store can be read directly nothing is sent; elsewhere both come over HTTP.
 """
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Callable
+from typing import TYPE_CHECKING, BinaryIO, Callable, cast
 
 from runyard.contracts import manifest as manifests
 from runyard.contracts import pack
@@ -16,7 +16,8 @@ from runyard.node.prepare.layout import SENT_ANEW, object_path
 from runyard.node.problem import RunProblem
 
 if TYPE_CHECKING:
-    from runyard.node.delivery.retrying_client import Courier
+    from runyard.client.http import Stream
+    from runyard.node.delivery.retrying_client import RetryingClient
 
 OBJECTS_PER_REQUEST = 1000
 
@@ -30,23 +31,25 @@ def local_manifest(folder: Path, snapshot_id: str) -> Manifest | None:
     return _checked(text, snapshot_id)
 
 
-def fetch_manifest(courier: Courier, snapshot_id: str) -> Manifest:
+def fetch_manifest(client: RetryingClient, snapshot_id: str) -> Manifest:
     path = f"/api/snapshots/{snapshot_id}"
-    text = courier.stream("GET", path, None, lambda answer: b"".join(iter(answer.read, b"")))
+    text = client.stream("GET", path, None, lambda response: response.read())
     return _checked(text, snapshot_id)
 
 
-def fetch_objects(courier: Courier, manifest: Manifest, objects: Path, check: Callable[[], None]) -> None:
+def fetch_objects(client: RetryingClient, manifest: Manifest, objects: Path, check: Callable[[], None]) -> None:
     """Bring what the manifest names into the folder `objects`, each object whole or not at all."""
-    fetch_digests(courier, {entry.digest for entry in manifest.entries if entry.kind == manifests.FILE}, objects, check)
+    fetch_digests(client, {entry.digest for entry in manifest.entries if entry.kind == manifests.FILE}, objects, check)
 
 
-def fetch_digests(courier: Courier, digests: set[str], objects: Path, check: Callable[[], None]) -> None:
+def fetch_digests(client: RetryingClient, digests: set[str], objects: Path, check: Callable[[], None]) -> None:
     """Bring objects by their hashes into the folder `objects`."""
     wanted = sorted(digests)
     for start in range(0, len(wanted), OBJECTS_PER_REQUEST):
         some = wanted[start : start + OBJECTS_PER_REQUEST]
-        courier.stream("POST", "/api/objects/fetch", {"hashes": some}, lambda answer: _unpack(answer, objects, check))
+        client.stream(
+            "POST", "/api/objects/fetch", {"hashes": some}, lambda response: _unpack(response, objects, check)
+        )
 
 
 def _checked(text: bytes, snapshot_id: str) -> Manifest:
@@ -59,9 +62,9 @@ def _checked(text: bytes, snapshot_id: str) -> Manifest:
     return manifest
 
 
-def _unpack(stream: BinaryIO, objects: Path, check: Callable[[], None]) -> None:
+def _unpack(stream: Stream, objects: Path, check: Callable[[], None]) -> None:
     try:
-        for digest, _, chunks in pack.read(stream):
+        for digest, _, chunks in pack.read(cast(BinaryIO, stream)):  # it has what is needed of one
             check()
             path = object_path(objects, digest)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,5 +81,5 @@ def _unpack(stream: BinaryIO, objects: Path, check: Callable[[], None]) -> None:
         raise ConnectionError(str(error)) from error
 
 
-def _damaged(words: str) -> RunProblem:
-    return RunProblem("SnapshotIncomplete", f"The snapshot of the run is damaged: {words}.", SENT_ANEW)
+def _damaged(reason: str) -> RunProblem:
+    return RunProblem("SnapshotIncomplete", f"The snapshot of the run is damaged: {reason}.", SENT_ANEW)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import Any, BinaryIO, Callable
+from typing import Any, Callable
 
-from runyard.client.http import quote
+from runyard.client.http import Stream, quote
 from runyard.contracts import names, pack
 from runyard.contracts.plan import Plan
-from runyard.node.delivery.retrying_client import Courier, Refused
-from runyard.node.log import say
+from runyard.node.delivery.retrying_client import Refused, RetryingClient
+from runyard.node.log import log_line
 from runyard.node.prepare.layout import BadObject, copy_object, out_of_disk
 from runyard.node.problem import RunProblem
 
@@ -19,7 +19,7 @@ OUTPUTS = "outputs"
 
 
 def give_back(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
-    """Put into `work/outputs` what this node wrote there in former attempts. What the other nodes kept for themselves
+    """Put into `work/outputs` what this node wrote there in former attempts. What the other nodes wrote
     is theirs; `give_back_of` brings it to a node that shares its working folder with them."""
     if plan.node:
         _give_back(plan, folder, f"{OUTPUTS}/node_{plan.node}/", (), f"{OUTPUTS}/", check)
@@ -29,7 +29,7 @@ def give_back(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
 
 
 def give_back_of(nodes: list[int], plan: Plan, folder: Path, check: Callable[[], None]) -> None:
-    """Put into `work/outputs/node_<k>` what is kept there, for each of the nodes."""
+    """Put into `work/outputs/node_<k>` what is stored there, for each of the nodes."""
     for node in nodes:
         name = f"{OUTPUTS}/node_{node}/"
         _give_back(plan, folder, name, (), name, check)
@@ -38,11 +38,11 @@ def give_back_of(nodes: list[int], plan: Plan, folder: Path, check: Callable[[],
 def _give_back(
     plan: Plan, folder: Path, prefix: str, without: tuple[str, ...], place: str, check: Callable[[], None]
 ) -> None:
-    courier = Courier.of(plan, folder, check)
+    client = RetryingClient.of(plan, folder, check)
     work = folder / "work"
     count = 0
     try:
-        found = courier.send("GET", f"/api/runs/{quote(plan.run_id)}/files", params={"prefix": prefix})["files"]
+        found = client.send("GET", f"/api/runs/{quote(plan.run_id)}/files", params={"prefix": prefix})["files"]
         places = names.on_disk(names.check_file(str(each["name"])) for each in found)
         for each in found:
             name = names.check_file(str(each["name"]))
@@ -51,9 +51,9 @@ def _give_back(
             check()
             path = work / (place + places[name][len(prefix) :])
             if not _inside(path.parent, work):
-                say(f"{name} is not given back: its folder is a link that leads elsewhere")
+                log_line(f"{name} is not given back: its folder is a link that leads elsewhere")
                 continue
-            _bring(courier, plan, each, path)
+            _bring(client, plan, each, path)
             count += 1
     except (Refused, names.BadName) as error:
         raise RunProblem(
@@ -62,10 +62,10 @@ def _give_back(
     except OSError as error:
         raise out_of_disk(error, folder) from error
     if count:
-        say(f"gave back {count} files of former attempts: {prefix}")
+        log_line(f"gave back {count} files of former attempts: {prefix}")
 
 
-def _bring(courier: Courier, plan: Plan, entry: dict[str, Any], path: Path) -> None:
+def _bring(client: RetryingClient, plan: Plan, entry: dict[str, Any], path: Path) -> None:
     os.makedirs(path.parent, exist_ok=True)
     if path.is_symlink() or path.is_file():
         path.unlink()  # of the snapshot
@@ -77,26 +77,26 @@ def _bring(courier: Courier, plan: Plan, entry: dict[str, Any], path: Path) -> N
         except BadObject as error:
             raise _damaged(entry, str(error)) from error
         except FileNotFoundError:
-            say(f"{entry['name']} is not among the objects on this disk: the server is asked for it")
+            log_line(f"{entry['name']} is not among the objects on this disk: the server is asked for it")
 
-    def write(answer: BinaryIO) -> str:
+    def write(response: Stream) -> str:
         seen = hashlib.sha256()
         with open(path, "wb") as file:
-            for chunk in iter(answer.read, b""):
+            for chunk in response:
                 seen.update(chunk)
                 file.write(chunk)
         return seen.hexdigest()
 
     address = f"/api/runs/{quote(plan.run_id)}/files/{quote(str(entry['name']))}"
-    seen = courier.stream("GET", address, None, write)
+    seen = client.stream("GET", address, None, write)
     if pack.is_digest(digest) and seen != digest:
         raise _damaged(entry, f"object {digest} came with other bytes")
 
 
-def _damaged(entry: dict[str, Any], words: str) -> RunProblem:
+def _damaged(entry: dict[str, Any], reason: str) -> RunProblem:
     return RunProblem(
         "OutputsNotReturned",
-        f"{entry['name']} of the former attempt is damaged: {words}.",
+        f"{entry['name']} of the former attempt is damaged: {reason}.",
         "Where the server runs, `runyard doctor --deep` names every file like that. Submit a new run.",
     )
 

@@ -18,12 +18,12 @@ _MAY_NOT_COPY_RANGES = (errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUP
 
 
 def object_path(objects: Path, digest: str) -> Path:
-    """Where the object store's folder keeps the content with this hash."""
+    """The path of the content with this hash in the folder of an object store."""
     return objects / digest[:2] / digest[2:]
 
 
 class BadObject(Exception):
-    """An object that has other bytes than its hash says; the text tells how it looks."""
+    """An object whose bytes do not match its hash; the text describes it."""
 
 
 def copy_object(objects: Path, digest: str, target: Path, mode: int = 0o666) -> None:
@@ -85,7 +85,7 @@ def out_of_disk(error: OSError, folder: Path) -> RunProblem:
 
 
 def _refuse_detours(manifest: Manifest) -> None:
-    """Refuse a path that lies below a file or a link of the same manifest: it would lead elsewhere."""
+    """Refuse a path below a file or a link of the same manifest: it would lead elsewhere."""
     leaves = {entry.path for entry in manifest.entries if entry.kind != FOLDER}
     seen = set()
     good = {""}  # folders below which nothing leads elsewhere
@@ -134,7 +134,7 @@ def _copy_bytes(reader: int, writer: int) -> tuple[str, int]:
             _write(writer, chunk)
         return seen.hexdigest(), size
     _copy_in_kernel(reader, writer)
-    for chunk in _chunks(reader):  # some file systems say that this was the end when they cannot: the plain way ends it
+    for chunk in _chunks(reader):  # some file systems report an end when they cannot: a plain copy does the rest
         _write(writer, chunk)
     os.lseek(reader, 0, os.SEEK_SET)
     for chunk in _chunks(reader):

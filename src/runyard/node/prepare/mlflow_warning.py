@@ -1,8 +1,8 @@
 """A warning for runs that log to MLflow where no tracking address is named: MLflow then writes into the working folder,
 which is removed when the run has ended.
 
-mlflow is never imported for this. What the script says is read when it has been started, so that the warning is there
-while the run goes on; what lies in the folder at the end also shows a library that logs to MLflow by itself.
+mlflow is never imported for this. The script is read when it has been started, so that the warning is there
+while the run goes on; what is in the folder at the end also shows a library that logs to MLflow by itself.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ READ = 1 << 20
 SCRIPTS = 8
 ENTRIES = 1000
 
-_IMPORT = re.compile(r"from\s+mlflow\b|import\s.*(?<![\w.])mlflow\b")
-_NAMES_ADDRESS = re.compile(r"tracking_uri", re.IGNORECASE)  # set_tracking_uri, MLFLOW_TRACKING_URI
-_AROUND = "'\";|&()"  # what a shell's command may have at the ends of a word
+# Compiled when they are used, after the script has been started.
+_IMPORT = r"from\s+mlflow\b|import\s.*(?<![\w.])mlflow\b"
+_NAMES_ADDRESS = r"(?i)tracking_uri"  # set_tracking_uri, MLFLOW_TRACKING_URI
+_AROUND = "'\";|&()"  # what a shell's command may have around an argument
 
 _WHY = (
     "What is logged to MLflow goes to files in the run's working folder, which is removed when the run has ended. "
@@ -41,22 +42,22 @@ class MlflowWatch:
     def __init__(self, launch: Launch, work: Path) -> None:
         self._launch, self._work = launch, work
         self._before = left_in(work)
-        self._said: Warnings = []
+        self._warnings: Warnings = []
 
     def started(self, fact: Fact) -> Fact:
-        """The fact that the run was started, with a warning where its script imports mlflow and nobody says where
-        MLflow is to log to."""
-        self._said = _of_script(self._launch, self._work)
+        """The fact that the run was started, with a warning where its script imports mlflow and nobody has
+        set where MLflow logs to."""
+        self._warnings = _of_script(self._launch, self._work)
         return self._with_warning(fact)
 
     def ended(self, fact: Fact) -> Fact:
         """The fact that the run has ended, with a warning where MLflow has written into the folder meanwhile."""
-        if not self._said and not left_in(self._work) <= self._before:
-            self._said = _warning("The run has logged to MLflow, and not to a tracking server.")
+        if not self._warnings and not left_in(self._work) <= self._before:
+            self._warnings = _warning("The run has logged to MLflow, and not to a tracking server.")
         return self._with_warning(fact)
 
     def _with_warning(self, fact: Fact) -> Fact:
-        return {**fact, "warnings": [*fact.get("warnings", []), *self._said]} if self._said else fact
+        return {**fact, "warnings": [*fact.get("warnings", []), *self._warnings]} if self._warnings else fact
 
 
 def left_in(work: Path) -> Left:
@@ -78,9 +79,9 @@ def _of_script(launch: Launch, work: Path) -> Warnings:
         return []
     for name in _scripts(launch):
         text = _text(work, name)
-        if _NAMES_ADDRESS.search(text):
+        if re.search(_NAMES_ADDRESS, text):
             return []
-        if any(_IMPORT.match(line.lstrip()) for line in text.splitlines() if "mlflow" in line):
+        if any(re.match(_IMPORT, line.lstrip()) for line in text.splitlines() if "mlflow" in line):
             return _warning(f"{name} imports mlflow, and no tracking address is named.")
     return []
 
@@ -90,10 +91,10 @@ def _warning(what: str) -> Warnings:
 
 
 def _scripts(launch: Launch) -> list[str]:
-    """The Python files that the run starts, as far as it says so."""
+    """The Python files that the run starts, as far as its command names them."""
     if launch.command is not None:
-        words = [word.strip(_AROUND) for word in launch.command[:READ].split() if ".py" in word]
-        return [word for word in words if word.endswith(".py")][:SCRIPTS]
+        parts = [part.strip(_AROUND) for part in launch.command[:READ].split() if ".py" in part]
+        return [part for part in parts if part.endswith(".py")][:SCRIPTS]
     return [launch.script] if launch.script and launch.script.endswith(".py") else []
 
 

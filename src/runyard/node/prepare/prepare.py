@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.plan import Plan
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.prepare.fetch import fetch_manifest, fetch_objects, local_manifest
 from runyard.node.prepare.layout import lay_out, out_of_disk
 from runyard.node.problem import RunProblem
@@ -48,15 +48,15 @@ def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Cal
     else:
         # Loaded only here: what speaks HTTP takes longer to load than the whole start of a script.
         from runyard.node.delivery.removal import remove
-        from runyard.node.delivery.retrying_client import Courier, Refused
+        from runyard.node.delivery.retrying_client import Refused, RetryingClient
 
-        courier = Courier.of(plan, folder, check)
+        client = RetryingClient.of(plan, folder, check)
         objects = Path(plan.objects) if plan.objects is not None else folder / "objects"
         try:
-            manifest = manifest or fetch_manifest(courier, snapshot_id)
+            manifest = manifest or fetch_manifest(client, snapshot_id)
             if plan.objects is None:
-                courier.fact({"fact": "preparing", "reason": "the snapshot is being fetched"})
-                fetch_objects(courier, manifest, objects, check)
+                client.fact({"fact": "preparing", "reason": "the snapshot is being fetched"})
+                fetch_objects(client, manifest, objects, check)
         except Refused as refusal:
             raise RunProblem(
                 "SnapshotIncomplete", f"The snapshot of the run could not be fetched: {refusal}"
@@ -64,4 +64,4 @@ def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Cal
         count = lay_out(manifest, objects, work, check)
         if plan.objects is None:
             remove(objects)
-    say(f"laid out {count} paths of snapshot {snapshot_id}")
+    log_line(f"laid out {count} paths of snapshot {snapshot_id}")

@@ -1,4 +1,4 @@
-"""Bringing what the server keeps for environments to this disk: private wheels, and folders to build images in."""
+"""Fetching what the server stores for environments: private wheels, and folders to build images in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Callable
 
 from runyard.contracts import names
 from runyard.contracts.plan import Plan
-from runyard.node.delivery.retrying_client import Courier, Refused
+from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.prepare.fetch import fetch_digests, fetch_manifest, fetch_objects
 from runyard.node.prepare.layout import BadObject, copy_object, lay_out
 from runyard.node.problem import RunProblem
@@ -17,16 +17,16 @@ SCHEME = "runyard://"
 
 
 def bring(address: str, plan: Plan, folder: Path, check: Callable[[], None]) -> Path:
-    """Something that the server keeps for environments, now on this disk: `runyard://wheels/<sha256>/<file>` as a file
+    """Something that the server stores for environments, now on this disk: `runyard://wheels/<sha256>/<file>` as a file
     of that name, `runyard://snapshots/<id>` as a folder."""
     kind, _, rest = address[len(SCHEME) :].partition("/")
-    courier = Courier.of(plan, folder, check)
+    client = RetryingClient.of(plan, folder, check)
     objects = Path(plan.objects) if plan.objects is not None else folder / "objects"
     try:
         if kind == "snapshots":
-            manifest = fetch_manifest(courier, names.check("run", rest))
+            manifest = fetch_manifest(client, names.check("run", rest))
             if plan.objects is None:
-                fetch_objects(courier, manifest, objects, check)
+                fetch_objects(client, manifest, objects, check)
             place = folder / "brought" / rest
             place.mkdir(parents=True, exist_ok=True)
             lay_out(manifest, objects, place, check)
@@ -34,7 +34,7 @@ def bring(address: str, plan: Plan, folder: Path, check: Callable[[], None]) -> 
         digest, _, name = rest.partition("/")
         place = folder / "brought" / names.check("run", digest) / os.path.basename(names.check_file(name))
         if plan.objects is None:
-            fetch_digests(courier, {digest}, objects, check)
+            fetch_digests(client, {digest}, objects, check)
         place.parent.mkdir(parents=True, exist_ok=True)
         if place.exists():
             place.unlink()  # of an attempt to build that was broken off

@@ -1,7 +1,7 @@
 """What runners have left on the disk of a node that were killed before they could deliver it.
 
-Where a node has a disk of its own, nobody else can see it: the server rescues only what lies on its disk. So whoever
-comes to the node next, for whatever run of that server, delivers it before it goes.
+Where a node has a disk of its own, nobody else can see it: the server rescues only what is on its disk. So the next
+runner on the node, for whatever run of that server, delivers it before it ends.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from pathlib import Path
 from runyard.contracts.plan import Plan
 from runyard.node import state
 from runyard.node.lock import take_lock
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.rescue.rescue import take_over
 from runyard.node.signals import Signals
 from runyard.system.processes import alive
 
 
 def deliver_left_behind(plan: Plan, folder: Path, signals: Signals) -> None:
-    """Deliver for dead runners whose folders lie beside the one of this plan's runner."""
+    """Deliver for dead runners whose folders are beside the one of this plan's runner."""
     for place in sorted(folder.parent.iterdir()):
         left = _left(place, plan.server_url)
         if place == folder or left is None:
@@ -31,7 +31,7 @@ def deliver_left_behind(plan: Plan, folder: Path, signals: Signals) -> None:
             continue
         with lock:
             if (place / "plan.json").is_file():
-                say(f"delivering what a runner of {left.run_id} left in {place}")
+                log_line(f"delivering what a runner of {left.run_id} left in {place}")
                 take_over(left, place, signals)
 
 

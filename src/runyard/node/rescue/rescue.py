@@ -1,6 +1,6 @@
 """Taking over from a node runner that died: end what it left alive, deliver what it left on the disk.
 
-Whoever takes over from node 0 of a gang does so for the other nodes too whose folders lie beside it; what those wrote
+Whoever takes over from node 0 of a gang does so for the other nodes too whose folders are beside it; what those wrote
 comes first, and the run's end last.
 """
 
@@ -18,11 +18,11 @@ from runyard.contracts.distribution import MPI
 from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Plan, node_folder
 from runyard.node import state
-from runyard.node.delivery.run_delivery import Shipping, deliver
+from runyard.node.delivery.run_delivery import RunDelivery, deliver
 from runyard.node.facts import Fact, ended
 from runyard.node.launch import processes
 from runyard.node.lock import take_lock
-from runyard.node.log import say
+from runyard.node.log import log_line
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, OVERDUE, Launched, State, machine
 from runyard.system.json_files import BadFile
@@ -39,7 +39,7 @@ def rescue(plan: Plan, folder: Path, signals: Signals) -> int:
 
 
 def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -> set[int]:
-    """Do for nodes of a gang, whose folders lie beside that of node 0, what their runners cannot do any more.
+    """Do for nodes of a gang, whose folders are beside that of node 0, what their runners cannot do any more.
 
     A runner that is alive gets some time to do it itself. Returns the nodes of which nothing is left to deliver;
     those that have no folder here are not among them.
@@ -53,23 +53,23 @@ def rescue_nodes(plan: Plan, folder: Path, nodes: list[int], signals: Signals) -
         try:
             lock = _lock(place, deadline, signals)
             if lock is None:
-                say(f"the runner of node {node} is at work, out of reach: it is left to itself")
+                log_line(f"the runner of node {node} is at work, out of reach: it is left to itself")
                 continue
             with lock:
                 if take_over(Plan.load(place), place, signals) == 0:
                     done.add(node)
-        except FileNotFoundError:  # its runner has delivered everything, and is gone
+        except FileNotFoundError:  # its runner has delivered everything, and has ended
             done.add(node)
         except BadFile as error:
-            say(f"what node {node} left cannot be delivered: {error}")
+            log_line(f"what node {node} left cannot be delivered: {error}")
     return done
 
 
 def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
-    """End what a dead runner left alive in one folder, and deliver what lies there; returns the runner's exit code."""
+    """End what a dead runner left alive in one folder, and deliver what is there; returns the runner's exit code."""
     former = state.load(folder)
     if former is not None:
-        say(f"taking over from node runner {former.runner.pid}, which is gone")
+        log_line(f"taking over from node runner {former.runner.pid}, which is gone")
         here = former.machine in ("", machine())
         mine = Launched(os.getpid(), started(os.getpid()))
         left = former.processes if here else []
@@ -79,19 +79,19 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
             if Specification.from_dict(plan.launch.environment).kind == CONTAINER:
                 from runyard.environments.containers.runtime import remove_containers
 
-                remove_containers(plan.run_id, say, plan.node)
+                remove_containers(plan.run_id, log_line, plan.node)
             if plan.distribution.kind == MPI:
                 from runyard.node.mpi import remove_files
 
                 remove_files(folder)
         else:
-            say("it was on another machine: its processes, if any are left, are not touched")
+            log_line("it was on another machine: its processes, if any are left, are not touched")
     else:
-        say("taking over from a node runner that ended before it did anything")
+        log_line("taking over from a node runner that ended before it did anything")
     shares_work = former is not None and former.shares_work
-    shipping = Shipping(plan, folder, signals, resume=True, shares_work=shares_work)
-    end = None if plan.node else end_of(former, signals.stop_asked)
-    return deliver(shipping, end, folder, signals)
+    delivery = RunDelivery(plan, folder, signals, resume=True, shares_work=shares_work)
+    end = None if plan.node else end_of(former, signals.stop_requested)
+    return deliver(delivery, end, folder, signals)
 
 
 def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
@@ -109,7 +109,7 @@ def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
             if killed or former is None or former.machine != machine():
                 return None
             if alive(former.runner.pid, former.runner.started):
-                say(f"killing node runner {former.runner.pid}, which does not go")
+                log_line(f"killing node runner {former.runner.pid}, which does not go")
                 with suppress(ProcessLookupError):
                     os.kill(former.runner.pid, signal.SIGKILL)
             killed, deadline = True, time.monotonic() + KILLED_WITHIN
@@ -117,15 +117,15 @@ def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
 
 
 def _end_processes(former: State, grace: float, signals: Signals) -> None:
-    # A session keeps its id for as long as one of its processes lives, so no stranger can have it, unless all are
-    # gone and the id was given anew: then the leader's start time tells.
+    # A session has its id for as long as one of its processes lives, so nobody else can have it, unless all have ended
+    # and the id was given anew: then the start time of its leader differs.
     sessions = [each.pid for each in former.processes if started(each.pid) in (None, each.started)]
     left = processes.end(lambda: processes.of_run(former.cookie, sessions), grace, signals.wait)
     if left:
-        say(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
+        log_line(f"these processes could not be ended: {', '.join(str(process.pid) for process in left)}")
 
 
-def end_of(former: State | None, stop_asked: bool = False) -> Fact:
+def end_of(former: State | None, stop_requested: bool = False) -> Fact:
     """How the run ended: as the former runner has recorded it, if the script had ended before the runner died."""
     if former is not None and former.ended is not None:
         return former.ended
@@ -138,7 +138,7 @@ def end_of(former: State | None, stop_asked: bool = False) -> Fact:
     }
     fact = ended("failed", error)
     stop = former.stop if former is not None else None
-    if stop == CANCELLED or stop_asked:
+    if stop == CANCELLED or stop_requested:
         fact["stopped"] = True
     elif stop == OVERDUE:
         fact["timed_out"] = True
