@@ -12,7 +12,7 @@ from tests.scheduler.conftest import wait
 from runyard.contracts import states as names
 from runyard.contracts.compute import Target
 from runyard.contracts.plan import Plan
-from runyard.engines.base import Ear, EngineAway, EngineError, Gang, Handle
+from runyard.engines.base import EngineAway, EngineError, EngineEvents, Gang, Handle
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
 from runyard.engines.registry import Engines
@@ -31,11 +31,11 @@ class BesideAnAbsentDatabase(RunFolders):
 
     asked = 0
 
-    def rescue(self, run_id: str, ear: Ear) -> Handle | None:
+    def rescue(self, run_id: str, events: EngineEvents) -> Handle | None:
         self.asked += 1
         if self.asked == 1:
             raise Unavailable("not_ready", "The database does not answer.")
-        return super().rescue(run_id, ear)
+        return super().rescue(run_id, events)
 
 
 def surroundings(home: Path, secrets: dict[str, str]) -> Surroundings:
@@ -133,7 +133,7 @@ class GivenUp(LocalEngine):
     starts = 0
     give_up: Callable[[], object]
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         self.starts += 1
         self.give_up()
         raise EngineAway("what starts node runners has ended")
@@ -173,7 +173,7 @@ class Planned(LocalEngine):
         super().__init__(RunFolders(folder))
         self.plans: list[Plan] = []
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         self.plans += gang.plans
         raise EngineError("nothing is started here")
 

@@ -164,7 +164,7 @@ class Nursery:
             return self._process
 
     def _open(self) -> _Process:
-        environment = {name: value for name, value in os.environ.items() if name not in runners.KEPT_FROM_RUNS}
+        environment = {name: value for name, value in os.environ.items() if name not in runners.HIDDEN_FROM_RUNS}
         # -I -S: the runner needs only the standard library, and starts in a fraction of the time without site.
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(self._sdk / "runyard" / "node"), "--nursery", "." * ROOM],

@@ -17,7 +17,7 @@ from runyard.system.json_files import BadFile, is_process, read_object
 Gone = Callable[[str], None]
 """Called once with how it ended, in words, when none of some processes is alive any more."""
 
-KEPT_FROM_RUNS = (
+HIDDEN_FROM_RUNS = (
     "RUNYARD_TOKEN",
     "RUNYARD_DATABASE_URL",
     "RUNYARD_SERVER",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from runyard.contracts import states as names
-from runyard.engines.base import Ear, EngineAway, EngineError, Gang, Handle
+from runyard.engines.base import EngineAway, EngineError, EngineEvents, Gang, Handle
 from runyard.engines.folders import RESCUE, RunFolders
 from runyard.scheduler import states
 from runyard.scheduler.states import Fact
@@ -45,12 +45,12 @@ class NodeRunners:
         store: Store,
         folders: RunFolders,
         ledger: Ledger,
-        ear: Ear,
+        events: EngineEvents,
         stranded: Stranded,
         enqueue: Callable[[Run], None],
     ) -> None:
         self._store, self._folders, self._ledger = store, folders, ledger
-        self._ear = ear
+        self._events = events
         self._stranded = stranded
         self._enqueue = enqueue
         self._rescues: dict[str, int] = {}
@@ -67,11 +67,11 @@ class NodeRunners:
             if handle is None:
                 alive = False
             elif RESCUE in handle:
-                alive = self._folders.watch(run_id, handle, self._ear)
+                alive = self._folders.watch(run_id, handle, self._events)
             elif PROMISE in handle:
                 alive = self._found(line, run_id, handle[PROMISE])
             else:
-                alive = line.engine.watch(run_id, handle, self._ear)
+                alive = line.engine.watch(run_id, handle, self._events)
         except EngineAway:
             raise
         except EngineError as error:  # an engine that is broken now may be mended while the gang goes on
@@ -87,7 +87,7 @@ class NodeRunners:
         """Have a gang started. Should the server die before it knows that it is, the next one looks for it first."""
         if not line.ours:  # on this machine the folders tell
             self._keep(gang.run_id, {PROMISE: line.engine.promise(gang)})
-        self._keep(gang.run_id, line.engine.start(gang, self._ear))
+        self._keep(gang.run_id, line.engine.start(gang, self._events))
 
     def take_up(self, line: Line, run_id: str) -> bool:
         """Whether the gang of a run that waits was started after all: its cluster, or the server, went away before
@@ -156,7 +156,7 @@ class NodeRunners:
             self._stranded.gone(run_id, how)
             return
         try:
-            rescue = self._folders.rescue(run_id, self._ear)
+            rescue = self._folders.rescue(run_id, self._events)
         except EngineError as error:
             log.error("run %s could not be taken up after its node runner was gone: %s", run_id, error)
             line.worker.post(lambda: self.gone(line, run_id, how), after=TRY_AGAIN_AFTER)
@@ -209,7 +209,7 @@ class NodeRunners:
             self._tell_end(self._look_up(run_id)[0], "its cluster does not say why", taken=False)
 
     def _found(self, line: Line, run_id: str, promise: Handle) -> bool:
-        handle = line.engine.find(run_id, promise, self._ear)
+        handle = line.engine.find(run_id, promise, self._events)
         if handle is not None:
             self._keep(run_id, handle)
         return handle is not None

@@ -208,7 +208,7 @@ class Scheduler:
         if line is not None:
             self._wake(line)
 
-    # What engines tell (`runyard.engines.base.Ear`)
+    # What engines tell (`runyard.engines.base.EngineEvents`)
 
     def waits(self, run_id: str, reason: str) -> None:
         line = self._lines.of_run(run_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from runyard.engines.base import Ear, EngineError
+from runyard.engines.base import EngineError, EngineEvents
 from runyard.engines.folders import RunFolders
 from runyard.scheduler.worker import Worker
 from runyard.store.runs import runs
@@ -38,8 +38,8 @@ def pause_after(tries: int) -> float:
 class Stranded:
     """Any thread may call; one thread of its own does the work."""
 
-    def __init__(self, store: Store, folders: RunFolders, ear: Ear) -> None:
-        self._store, self._folders, self._ear = store, folders, ear
+    def __init__(self, store: Store, folders: RunFolders, events: EngineEvents) -> None:
+        self._store, self._folders, self._events = store, folders, events
         self._worker = Worker("stranded")
         self._tries: dict[str, int] = {}
         self._at_work: set[str] = set()
@@ -89,7 +89,7 @@ class Stranded:
             return
         self._at_work.add(run_id)
         try:
-            sent = self._folders.rescue(run_id, self._ear)
+            sent = self._folders.rescue(run_id, self._events)
         except EngineError as error:
             self._gone(run_id, str(error))
             return

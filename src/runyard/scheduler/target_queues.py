@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
-from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, NODE_STATES, RAY, Node, Status, Target
+from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, NODE_STATES, Node, Status, Target
+from runyard.engines import discovery
 from runyard.engines.base import Engine, EngineAway, EngineError
 from runyard.engines.registry import Engines
 from runyard.scheduler.pool import Pool, moment
@@ -47,7 +48,7 @@ class Line:
             "this machine" if target.name == LOCAL else target.name,
             self._total(),
             children_pass=target.name == LOCAL,
-            unplaced=1 if target.engine == RAY else None,
+            unplaced=_most_waiting(target),
         )
         self._pool = Pool(target.name, *self._scale(), steady) if self.ours else None
 
@@ -227,6 +228,14 @@ class Lines:
     def close(self) -> None:
         for line in list(self._lines.values()):
             line.worker.close()
+
+
+def _most_waiting(target: Target) -> int | None:
+    """How many runs may wait inside the cluster. Of an engine that cannot be loaded no run gets that far."""
+    try:
+        return discovery.describe(target.engine).most_waiting
+    except EngineError:
+        return None
 
 
 def _entry(run: Run) -> Waiting:

@@ -233,10 +233,10 @@ def test_an_end_that_squeue_forgot_is_read_from_a_stand_in_for_the_accounting(
     )
     assert ask(commands, ["7"]) == {}
     assert ask_history(commands, ["7"])["9"].status == 75 << 8
-    ear, poll = Listener(), Poll(commands, "python3")
+    events, poll = Listener(), Poll(commands, "python3")
     for number in (7, 8, 9, 10):
-        poll.add(str(number), f"runyard-run-{number}", f"run-{number}", ear)
-    told = {ear.gone_runs.get(timeout=DEADLINE) for _ in range(4)}
+        poll.add(str(number), f"runyard-run-{number}", f"run-{number}", events)
+    told = {events.gone_runs.get(timeout=DEADLINE) for _ in range(4)}
     poll.close()
     assert told == {
         ("run-7", "preempted, Slurm job 7 on n[1-2]", True),

@@ -11,16 +11,17 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import IDLE, LEAVING, RUNNING, Node, Resources, Target
-from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
+from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Finding, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import hand_over
+from runyard.engines.ray import diagnosis
 from runyard.engines.ray.connection import Connection
 from runyard.engines.ray.line import Line
 from runyard.engines.ray.request import Address, Seen, able, amounts, bundle_of, inventory, wish
@@ -35,7 +36,7 @@ class Watched:
 
     run_id: str
     handle: Handle
-    ear: Ear
+    events: EngineEvents
     line: Line | None = None  # the one on which it was started or found; on another one it must be found again
     starting: bool = False
     stop: bool = False  # the keeper must be told to stop it
@@ -86,7 +87,7 @@ class RayEngine(Engine):
             seen.append(Node(node["name"], state, runs.get(node["id"]), node["address"]))
         return Offer(seen, None if self._grows else sum(node.state != LEAVING for node in seen))
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         line = self._connection.line()
         parcel = hand_over(gang, self._folders)
         bundle = bundle_of(gang.resources, self._resources)
@@ -101,7 +102,7 @@ class RayEngine(Engine):
             "patience": PATIENCE,
         }
         handle = _handle(line, gang)
-        watched = Watched(gang.run_id, handle, ear, line, starting=True)
+        watched = Watched(gang.run_id, handle, events, line, starting=True)
         self._add(watched)  # before it is asked for: the first news may be faster than the answer
         try:
             line.ask("start", gang=handle["gang"], spec=spec)
@@ -115,8 +116,8 @@ class RayEngine(Engine):
     def promise(self, gang: Gang) -> Handle:
         return _handle(self._connection.line(), gang)
 
-    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
-        line, watched, found = self._connection.line(), Watched(run_id, promise, ear), False
+    def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
+        line, watched, found = self._connection.line(), Watched(run_id, promise, events), False
         self._add(watched)  # before it is asked for: the first news may be faster than the answer
         try:
             found = self._find(line, watched)
@@ -128,11 +129,11 @@ class RayEngine(Engine):
                     self._watched.pop(_key(promise), None)
         return promise if found else None
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+    def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
         try:
-            return self.find(run_id, handle, ear) is not None
+            return self.find(run_id, handle, events) is not None
         except EngineError:
-            self._add(Watched(run_id, handle, ear))  # the tender asks again
+            self._add(Watched(run_id, handle, events))  # the tender asks again
             return True
 
     def stop(self, run_id: str, handle: Handle) -> None:
@@ -149,6 +150,10 @@ class RayEngine(Engine):
         self._connection.close()
         self._work.set()
         self._news.put(lambda: None)
+
+    @classmethod
+    def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:
+        return diagnosis.diagnose(targets)
 
     def _nodes(self, again: bool = False) -> list[Seen]:
         line = self._connection.line(again)
@@ -234,13 +239,13 @@ class RayEngine(Engine):
 
     def _take(self, watched: Watched, gang: dict[str, Any]) -> None:
         """Pass on what is new about a gang."""
-        run_id, ear = watched.run_id, watched.ear
+        run_id, events = watched.run_id, watched.events
         if gang["state"] == "waits" and gang["reason"] and gang["reason"] != watched.reason:
             watched.reason = gang["reason"]
-            self._news.put(lambda: ear.waits(run_id, gang["reason"]))
+            self._news.put(lambda: events.waits(run_id, gang["reason"]))
         elif gang["state"] == "placed" and not watched.placed:
             watched.placed, watched.nodes = True, gang["nodes"]
-            self._news.put(lambda: ear.placed(run_id))
+            self._news.put(lambda: events.placed(run_id))
         elif gang["state"] == "ended":
             self._gone(watched, gang["how"], gang["taken"])
 
@@ -249,7 +254,7 @@ class RayEngine(Engine):
             if self._watched.pop(_key(watched.handle), None) is None:
                 return  # it was told already
             self._ended.append(watched.handle)
-        self._news.put(lambda: watched.ear.gone(watched.run_id, how, taken))
+        self._news.put(lambda: watched.events.gone(watched.run_id, how, taken))
 
     def _say_away(self, error: EngineError) -> None:
         with self._lock:

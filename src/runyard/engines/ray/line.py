@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from runyard.engines.base import EngineAway, EngineError
-from runyard.engines.runners import KEPT_FROM_RUNS
+from runyard.engines.runners import HIDDEN_FROM_RUNS
 
 DRIVER = Path(__file__).with_name("driver.py")
 
@@ -56,7 +56,7 @@ class Line:
         self._ended = False
         self._last_words = ""
         said = tempfile.TemporaryFile()  # noqa: SIM115 - the reader closes it
-        kept = {name: value for name, value in os.environ.items() if name not in (*KEPT_FROM_RUNS, "RAY_ADDRESS")}
+        kept = {name: value for name, value in os.environ.items() if name not in (*HIDDEN_FROM_RUNS, "RAY_ADDRESS")}
         try:
             self._process = subprocess.Popen(
                 [python, str(DRIVER)],

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping
 
 from runyard.engines.base import EngineAway, EngineError
-from runyard.engines.runners import KEPT_FROM_RUNS
+from runyard.engines.runners import HIDDEN_FROM_RUNS
 from runyard.engines.slurm import limits
 from runyard.engines.slurm.options import Options
 
@@ -99,7 +99,7 @@ class Commands:
         known = {
             name: value
             for name, value in os.environ.items()
-            if name not in KEPT_FROM_RUNS and not name.startswith(_PREFIXES)
+            if name not in HIDDEN_FROM_RUNS and not name.startswith(_PREFIXES)
         }
         conf = str(self._conf) if self._conf is not None else os.environ.get("SLURM_CONF", "")
         if conf:

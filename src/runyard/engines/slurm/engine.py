@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import Node, Resources, Target
-from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
+from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Finding, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import hand_over
-from runyard.engines.slurm import refusals
+from runyard.engines.slurm import diagnosis, refusals
 from runyard.engines.slurm.cluster import FRESH, Cluster, Partition, host_names, words
 from runyard.engines.slurm.commands import Commands, Full, Refused
 from runyard.engines.slurm.jobs import ask_by_name
@@ -79,7 +79,7 @@ class SlurmEngine(Engine):
         nodes = [Node(each.name, each.state, runs.get(each.name), each.address) for each in partition.machines]
         return Offer(nodes, partition.largest_gang())
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         run_id = gang.run_id
         parcel = hand_over(gang, self._folders)
         script = batch_script(parcel, len(gang.plans), self._options.python, self._folders.of(run_id) / "streams")
@@ -91,17 +91,17 @@ class SlurmEngine(Engine):
             self._folders.clear(run_id)
             raise
         handle = {JOB: job, **self.promise(gang)}
-        self._poll.add(job, handle[NAME], run_id, ear)
+        self._poll.add(job, handle[NAME], run_id, events)
         return handle
 
     def promise(self, gang: Gang) -> Handle:
         return {NAME: job_name(gang.run_id, gang.plans[0].attempt)}
 
-    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
+    def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
         job = ask_by_name(self._commands, promise[NAME])
         if job is None:
             return None
-        self._poll.add(job.id, promise[NAME], run_id, ear)
+        self._poll.add(job.id, promise[NAME], run_id, events)
         return {JOB: job.id, **promise}
 
     def _submit(self, gang: Gang, script: str, environment: Mapping[str, str]) -> str:
@@ -136,9 +136,9 @@ class SlurmEngine(Engine):
     def _explained(self, error: Refused) -> EngineError:
         return EngineError(refusals.explain(error.words, self._options, self._cluster.partitions()))
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+    def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
         """The next answer of Slurm tells what became of the job, also when it is over: it knows how it ended."""
-        self._poll.add(handle[JOB], handle[NAME], run_id, ear)
+        self._poll.add(handle[JOB], handle[NAME], run_id, events)
         return True
 
     def stop(self, run_id: str, handle: Handle) -> None:
@@ -149,3 +149,7 @@ class SlurmEngine(Engine):
 
     def close(self) -> None:
         self._poll.close()
+
+    @classmethod
+    def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:
+        return diagnosis.diagnose(targets)

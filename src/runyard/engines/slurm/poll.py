@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from runyard.engines.base import Ear, EngineAway, EngineError
+from runyard.engines.base import EngineAway, EngineError, EngineEvents
 from runyard.engines.slurm.commands import Commands
 from runyard.engines.slurm.jobs import Job, ask, ask_history
 
@@ -43,7 +43,7 @@ class _Watched:
     id: str
     name: str
     run_id: str
-    ear: Ear
+    events: EngineEvents
     told: str = ""  # what was last said of it
     placed: bool = False
     seen: Job | None = None
@@ -72,9 +72,9 @@ class Poll:
         self._nudged = False  # something was asked for while the thread was at work
         self._closed = False
 
-    def add(self, job: str, name: str, run_id: str, ear: Ear) -> None:
+    def add(self, job: str, name: str, run_id: str, events: EngineEvents) -> None:
         with self._woken:
-            self._jobs[job] = _Watched(job, name, run_id, ear)
+            self._jobs[job] = _Watched(job, name, run_id, events)
             self._nudged = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="slurm", daemon=True)
@@ -158,18 +158,18 @@ class Poll:
             self._gone(each, f"Slurm job {job.id} is over, but still completing on {job.nodes}")
         elif not each.placed and not (job.ending or job.requeued):
             each.placed, each.told = True, ""
-            self._tell(lambda: each.ear.placed(each.run_id))
+            self._tell(lambda: each.events.placed(each.run_id))
 
     def _waits(self, each: _Watched, reason: str) -> None:
         if each.told != reason:
             each.told = reason
-            self._tell(lambda: each.ear.waits(each.run_id, reason))
+            self._tell(lambda: each.events.waits(each.run_id, reason))
 
     def _gone(self, each: _Watched, how: str, taken: bool = False) -> None:
         with self._woken:
             if self._jobs.pop(each.id, None) is None:
                 return
-        self._tell(lambda: each.ear.gone(each.run_id, how, taken))
+        self._tell(lambda: each.events.gone(each.run_id, how, taken))
 
     def _find_out(self, lost: list[_Watched]) -> None:
         """Tell of jobs that squeue knows no more."""
