@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.engine_package import install_broken, install_example
+from tests.support.engine_package import install, install_broken, install_example
 
 from runyard.contracts.engines import BUILT_IN, EngineDescription
 from runyard.engines import discovery
@@ -51,9 +51,9 @@ def test_each_broken_package_is_a_problem_of_its_own_engine(packages: Path) -> N
     assert "several packages" in problems["twice", "broken_first 1.0"]
     assert "several packages" in problems["twice", "broken_second 1.0"]
     assert discovery.describe("slurm") is BUILT_IN["slurm"]
-    with pytest.raises(EngineError, match="'raising' of broken_raising 1.0 cannot be used: .*no licence"):
+    with pytest.raises(EngineError, match=r"'raising' of broken_raising 1.0 cannot be used: .*no licence"):
         discovery.describe("raising")
-    with pytest.raises(EngineError, match="no engine 'pbs'. The engines are: local, ray, slurm, hollow, processes"):
+    with pytest.raises(EngineError, match=r"no engine 'pbs'. The engines are: local, ray, slurm, hollow, processes"):
         discovery.describe("pbs")
     with pytest.raises(EngineError, match="broken_hollow:nothing cannot be loaded"):
         discovery.load(discovery.describe("hollow"))
@@ -70,8 +70,6 @@ def test_each_broken_package_is_a_problem_of_its_own_engine(packages: Path) -> N
 def test_a_description_that_could_not_be_used_is_refused(
     packages: Path, fields: dict[str, object], problem: str
 ) -> None:
-    from tests.support.engine_package import install
-
     given = {"name": "pbs", "target_type": "Pbs", "implementation": "x:X", **fields}
     code = f"from runyard.contracts.engines import EngineDescription\nENGINE = EngineDescription(**{given!r})"
     install(packages, "pbs", "broken_form", code, "broken_form:ENGINE")

@@ -63,7 +63,7 @@ def test_whatever_an_engine_raises_is_an_engine_error_that_names_it(call: str, h
     with pytest.raises(EngineError, match="The engine 'pbs' has failed: KeyError: 'nodes'") as failed:
         CALLS[call](GuardedEngine("pbs", Faulty(KeyError("nodes"))), gang)
     assert not isinstance(failed.value, EngineAway)
-    with pytest.raises(EngineAway, match="^not now$"):
+    with pytest.raises(EngineAway, match=r"^not now$"):
         CALLS[call](GuardedEngine("pbs", Faulty(EngineAway("not now"))), gang)
 
 

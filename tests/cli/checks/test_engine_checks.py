@@ -41,7 +41,8 @@ def test_an_engine_of_a_package_runs_a_run_beside_broken_ones_which_are_reported
     made = shell.json("compute", "attach", "mine", "--engine", "processes", "--max-nodes", "2")
     assert (made["engine"], made["type"], made["options"]) == ("processes", "Processes", {})
     script = shell.script("import os; print('rank', os.environ['RANK'], 'of', os.environ['WORLD_SIZE'])")
-    command = ("submit", "--json", "-f", "--compute", "mine", "--nodes", "2", "--framework", "pytorch", script)
+    gang = ("--compute", "mine", "--nodes", "2", "--procs", "2", "--framework", "pytorch", "--backend", "gloo")
+    command = ("submit", "--json", "-f", *gang, script)
     done = json.loads(shell.call(*command).stdout.splitlines()[-1])["run"]
     assert (done["status"], done["target"]) == ("Completed", "mine")
     logs = "".join(shell.call("logs", done["id"], "--rank", rank).stdout for rank in ("0", "1"))
@@ -71,10 +72,7 @@ def test_a_target_whose_package_is_gone_harms_no_other(fresh_shell: Shell, packa
     status = {target["name"]: target["status"]["errors"] for target in shell.json("compute", "ls")}
     assert status["local"] == []
     assert "no licence" in status["mine"][0]["message"]
-    failed = json.loads(
-        shell.call("submit", "--json", "-f", "--compute", "mine", shell.script("pass"), expect=1).stdout.splitlines()[
-            -1
-        ]
-    )["run"]
+    done = shell.call("submit", "--json", "-f", "--compute", "mine", shell.script("pass"), expect=1)
+    failed = json.loads(done.stdout.splitlines()[-1])["run"]
     assert failed["error"]["code"] == "EngineError"
     assert shell.completed()["status"] == "Completed"
