@@ -14,7 +14,7 @@ from runyard.contracts.compute import LOCAL_ENGINE, Node, Target
 from runyard.contracts.plan import Plan
 from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Gang, Handle, Offer
 from runyard.engines.registry import Engines
-from runyard.scheduler import gangs, scheduler, worker
+from runyard.scheduler import gangs, launcher, worker
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.store.assets import compute
 from runyard.store.runs import runs, workspaces
@@ -169,8 +169,8 @@ class Yard:
 
 @pytest.fixture
 def yard(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
-    for module in (scheduler, worker, gangs):
-        monkeypatch.setattr(module, "TRY_AGAIN_AFTER", 0.05)
+    for module in (launcher, worker, gangs):
+        monkeypatch.setattr(module, "RETRY_AFTER", 0.05)
     yard = Yard(home)
     try:
         yield yard

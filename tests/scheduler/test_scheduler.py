@@ -17,7 +17,7 @@ from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
 from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
-from runyard.scheduler import scheduler
+from runyard.scheduler import launcher
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.store.assets import compute
 from runyard.store.errors import Unavailable
@@ -100,7 +100,7 @@ os.execv(sys.executable, [sys.executable, "-I", "-S", {node!r}, *sys.argv[1:]])
 def test_a_run_that_could_not_be_started_goes_back_to_its_queue_and_is_started_later(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "TRY_AGAIN_AFTER", 0.05)
+    monkeypatch.setattr(launcher, "RETRY_AFTER", 0.05)
     node, folder = sdk_folder(home) / "runyard" / "node", home / "sdk" / "runyard" / "node"
     folder.mkdir(parents=True)
     (folder / "__main__.py").write_text(DIES_THRICE.format(count=str(home / "starts"), node=str(node)))
@@ -142,7 +142,7 @@ class GivenUp(LocalEngine):
 def test_a_run_that_was_given_up_while_its_start_failed_ends_as_its_user_said(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "TRY_AGAIN_AFTER", 0.05)
+    monkeypatch.setattr(launcher, "RETRY_AFTER", 0.05)
     store = Store.open(home)
     with store.database.write() as connection:
         workspaces.ensure_default(connection)

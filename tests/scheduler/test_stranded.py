@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.engines.conftest import Listener, gang_of
+from tests.engines.conftest import gang_of
 from tests.scheduler.conftest import Yard, wait
 
 from runyard.contracts import states as names
@@ -41,7 +41,7 @@ class Left:
 
     def __init__(self, home: Path) -> None:
         self.home, self.store, self.hands = home, Store.open(home), Hands(home / "runs")
-        self.stranded = Stranded(self.store, self.hands, Listener())
+        self.stranded = Stranded(self.store, self.hands)
         with self.store.database.write() as connection:
             workspaces.ensure_default(connection)
 
