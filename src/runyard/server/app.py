@@ -36,7 +36,7 @@ from runyard.server.api import (
     workspaces,
 )
 from runyard.server.api.description import DescribedApp
-from runyard.server.context import Yard
+from runyard.server.context import ServerContext
 from runyard.server.live import Live
 from runyard.server.middleware import auth, problems
 from runyard.server.middleware.body_limit import BodyLimit
@@ -79,7 +79,7 @@ def create_app(settings: Settings) -> FastAPI:
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
             started_at, readiness = datetime.now(timezone.utc), Readiness(store)
-            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, readiness, started_at)
+            app.state.context = ServerContext(settings, store, kept, scheduler, live, meters, readiness, started_at)
             stack.callback(live.close)
             stack.callback(asyncio.create_task(_keep_house(settings, store, engines)).cancel)
             yield

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from runyard.contracts.states import TERMINAL
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.reach import ReadRun
 from runyard.server.responses import documents
 from runyard.store.content import files
@@ -31,17 +31,17 @@ QUIET = 10.0
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
-async def events(run_id: ReadRun, yard: Here) -> StreamingResponse:
-    await run_in_threadpool(_now, yard, run_id)  # a run that is not there is refused before the stream begins
+async def events(run_id: ReadRun, context: Context) -> StreamingResponse:
+    await run_in_threadpool(_now, context, run_id)  # a run that is not there is refused before the stream begins
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_stream(yard, run_id), headers=headers, media_type="text/event-stream")
+    return StreamingResponse(_stream(context, run_id), headers=headers, media_type="text/event-stream")
 
 
-async def _stream(yard: Yard, run_id: str) -> AsyncIterator[bytes]:
+async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
     """A state that ends the run is the last event: a reader that stops there has missed nothing."""
-    with yard.live.subscribe(run_id) as subscription:
+    with context.live.subscribe(run_id) as subscription:
         try:
-            told, sizes = await run_in_threadpool(_now, yard, run_id)
+            told, sizes = await run_in_threadpool(_now, context, run_id)
         except NotFound:
             return
         yield _files(sizes) + _event("state", documents.state(told))
@@ -61,8 +61,8 @@ async def _stream(yard: Yard, run_id: str) -> AsyncIterator[bytes]:
                 return
 
 
-def _now(yard: Yard, run_id: str) -> tuple[StateChange, dict[str, int]]:
-    with yard.store.database.read() as connection:
+def _now(context: ServerContext, run_id: str) -> tuple[StateChange, dict[str, int]]:
+    with context.store.database.read() as connection:
         runs.get(connection, run_id)
         told = runs.states(connection, run_id)[-1]
         entries = documents.logs(files.find(connection, run_id))

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runyard.server.connections import trust
-from runyard.server.context import Yard, yard_of
+from runyard.server.context import ServerContext, context_of
 from runyard.server.middleware.problems import Problem, document
 from runyard.server.settings import Settings
 from runyard.store.runs import runs
@@ -83,7 +83,7 @@ async def caller(request: Request) -> Caller:
     """Whoever has a token of any kind. A run that is heard of is alive."""
     who: Caller = request.scope[_CALLER]
     if who.run_id is not None:
-        yard_of(request).scheduler.contact(who.run_id)
+        context_of(request).scheduler.contact(who.run_id)
     return who
 
 
@@ -98,7 +98,7 @@ async def uploader(request: Request) -> None:
     """Whoever may add content: the user, or a run that is still in the history."""
     run_id = (await caller(request)).run_id
     if run_id is not None:
-        await run_in_threadpool(_exists, yard_of(request), run_id)
+        await run_in_threadpool(_exists, context_of(request), run_id)
 
 
 # One dependency per route, each of one function: FastAPI takes its time for every level, at the start and per request.
@@ -117,8 +117,8 @@ def not_allowed(run_id: str, title: str) -> Problem:
     return Problem("not_allowed", title, help)
 
 
-def _exists(yard: Yard, run_id: str) -> None:
-    with yard.store.database.read() as connection:
+def _exists(context: ServerContext, run_id: str) -> None:
+    with context.store.database.read() as connection:
         runs.get(connection, run_id)
 
 
