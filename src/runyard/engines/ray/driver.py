@@ -27,7 +27,10 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 20.0  # seconds for an answer of a keeper
-BEAT = 3.0  # at least so often something is heard of each keeper that is followed
+BEAT = 3.0  # each keeper that is followed reports at least so often
+
+SENT = ("keeper", "internals", "node_task", "reasons")
+"""The modules beside this file that the cluster gets by value."""
 
 
 class Voice:
@@ -55,8 +58,8 @@ class Keepers:
         self.own = f"runyard-keeper-{secrets.token_hex(6)}"
 
     def make(self) -> None:
-        keeper, internals = importlib.import_module("keeper"), importlib.import_module("internals")
-        for module in (keeper, internals):
+        modules = {name: importlib.import_module(name) for name in SENT}
+        for module in modules.values():
             self._ray.cloudpickle.register_pickle_by_value(module)  # the cluster has no such module
         tether = Path(__file__).with_name("tether.py").read_text("utf-8")
         options = {
@@ -67,8 +70,8 @@ class Keepers:
             # The head is the node that an autoscaler never takes away.
             "resources": {"node:__internal_head__": 0.001},
         }
-        made = self._ray.remote(keeper.Keeper).options(**options)
-        self._handles[self.own] = made.remote(tether, internals.Internals())
+        made = self._ray.remote(modules["keeper"].Keeper).options(**options)
+        self._handles[self.own] = made.remote(tether, modules["internals"].Internals())
         self._ray.get(self._handles[self.own].cluster.remote(), timeout=3 * PATIENCE)  # a new process, which takes time
         self._follow(self.own)
 
