@@ -28,7 +28,7 @@ _TYPE = re.compile(r"[A-Za-z]{1,63}")
 
 @dataclass(frozen=True)
 class InstalledEngine:
-    """An entry point of the group. Either `description` is there, or `problem` says why it cannot be used."""
+    """An entry point of the group. Either `description` is there, or `problem` is why it cannot be used."""
 
     name: str
     package: str
@@ -99,7 +99,7 @@ def _wrong_form(point: EntryPoint, loaded: object) -> str:
     if loaded.name != point.name or not _NAME.fullmatch(loaded.name):
         return f"{point.value} has the name {loaded.name!r}, which is not that of the entry point in small letters"
     if not _TYPE.fullmatch(loaded.target_type):
-        return f"its target_type {loaded.target_type!r} is not a word of letters"
+        return f"its target_type {loaded.target_type!r} is not made of letters alone"
     if not all(isinstance(option, Option) for option in loaded.options):
         return "one of its options is no runyard.contracts.engine_options.Option"
     return ""

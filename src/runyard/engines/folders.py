@@ -139,7 +139,7 @@ def _worked_in(folder: Path) -> bool:
 
 
 def why(error: OSError, folder: Path) -> str:
-    """What went wrong with a run's folder, in words."""
+    """What went wrong with a run's folder, as a message."""
     if error.errno == errno.ENOSPC:
         return f"There is no space left on the disk of {folder}. Free some, for example with `runyard rm`."
     return f"The node runner could not be started in {folder}: {error.strerror or error}."

@@ -1,4 +1,4 @@
-"""Keeps the faults of an installed engine to its own targets: whatever it raises becomes an EngineError.
+"""Confines the faults of an installed engine to its own targets: whatever it raises becomes an EngineError.
 
 The scheduler and the routes expect nothing else from an engine, and a list of compute targets must not fail because
 one of them has an engine with a bug.

@@ -16,7 +16,7 @@ from runyard.system.folders import remove
 
 
 def default_places() -> int:
-    """Nodes of runs at once on this machine unless the operator says otherwise: some always, more with more cores."""
+    """Nodes of runs at once on this machine by default: some always, more with more cores."""
     return max(8, 2 * (os.cpu_count() or 1))
 
 
@@ -54,11 +54,11 @@ class LocalEngine(Engine):
         try:
             return nursery.start(folder)
         except NurseryEnded:
-            at_work = self._folders.take_back(folder)  # one that it has started, and did not tell of
+            at_work = self._folders.take_back(folder)  # one that it has started, and did not report
             if at_work is None:
                 raise
             found = Started(at_work)
-            found.tell(None)
+            found.set_status(None)
             return found
 
     def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:

@@ -15,7 +15,7 @@ from runyard.engines.base import Handle
 from runyard.system.json_files import BadFile, is_process, read_object
 
 Gone = Callable[[str], None]
-"""Called once with how it ended, in words, when none of some processes is alive any more."""
+"""Called once with how it ended, as a message, when none of some processes is alive any more."""
 
 HIDDEN_FROM_RUNS = (
     "RUNYARD_TOKEN",

@@ -4,7 +4,7 @@ A run takes all its nodes at once. One that came later may go before one that wa
 however long anything runs: `first_to_start` has the rule.
 
 On this machine itself, a run that another run has submitted, as its child or not, does not wait while that one is under
-way: one that waits for what it has submitted would otherwise keep it out for ever.
+way: one that waits for what it has submitted would otherwise block it for ever.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The Ray engine: gangs of node runners in a Ray cluster that is there already, and that scales itself.
 
-One driver process serves one cluster, for all runs together (`connection`); what runs in the cluster is kept there
+One driver process serves one cluster, for all runs together (`connection`); what runs in the cluster is led there
 (`keeper`). So the server can be killed, and the driver, and even the connection: the gangs go on and are found again.
 """
 
@@ -32,14 +32,14 @@ PATIENCE = 60.0
 
 @dataclass
 class Watched:
-    """A gang that somebody wants to hear of."""
+    """A gang whose events somebody wants."""
 
     run_id: str
     handle: Handle
     events: EngineEvents
     line: Line | None = None  # the one on which it was started or found; on another one it must be found again
     starting: bool = False
-    stop: bool = False  # the keeper must be told to stop it
+    stop: bool = False  # the keeper must be asked to stop it
     reason: str = ""
     placed: bool = False
     nodes: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class RayEngine(Engine):
             namespace=str(options.get("namespace") or "runyard"),
             python=os.path.expanduser(str(options.get("ray_python") or sys.executable)),
             token_file=str(options.get("token_file") or ""),
-            hear=self._hear,
+            on_event=self._on_event,
         )
         self._lock = threading.Lock()
         self._watched: dict[tuple[str, str], Watched] = {}
@@ -109,7 +109,7 @@ class RayEngine(Engine):
         except EngineAway as error:  # the keeper may have got it or not
             with self._lock:
                 self._watched.pop(_key(handle), None)
-            raise self._connection.in_words(error) from error
+            raise self._connection.explained(error) from error
         watched.starting = False
         return handle
 
@@ -122,7 +122,7 @@ class RayEngine(Engine):
         try:
             found = self._find(line, watched)
         except EngineAway as error:
-            raise self._connection.in_words(error) from error
+            raise self._connection.explained(error) from error
         finally:
             if not found:
                 with self._lock:
@@ -160,7 +160,7 @@ class RayEngine(Engine):
         try:
             nodes: list[Seen] = line.ask("nodes")
         except EngineAway as error:
-            raise self._connection.in_words(error) from error
+            raise self._connection.explained(error) from error
         return nodes
 
     def _add(self, watched: Watched) -> None:
@@ -174,11 +174,11 @@ class RayEngine(Engine):
             if not self._threads:
                 self._threads = True
                 threading.Thread(target=self._tender, name="ray-tender", daemon=True).start()
-                threading.Thread(target=self._teller, name="ray-teller", daemon=True).start()
+                threading.Thread(target=self._pass_on_events, name="ray-events", daemon=True).start()
         self._work.set()
 
     def _tender(self) -> None:
-        """Deliver what keepers must be told, and find the gangs again on each new line."""
+        """Deliver pending requests to the keepers, and find the gangs again on each new line."""
         while not self._closed:
             self._work.wait(1.0)
             self._work.clear()
@@ -190,10 +190,10 @@ class RayEngine(Engine):
             try:
                 line = self._connection.line()
             except EngineError as error:
-                self._say_away(error)
+                self._report_away(error)
                 self._work.wait(1.0)
                 continue
-            with contextlib.suppress(EngineAway):  # it went away in this moment: the next round says so
+            with contextlib.suppress(EngineAway):  # it went away in this moment: the next round reports it
                 self._catch_up(line)
 
     def _catch_up(self, line: Line) -> None:
@@ -220,20 +220,20 @@ class RayEngine(Engine):
         self._take(watched, found)
         return True
 
-    def _hear(self, line: Line, said: dict[str, Any]) -> None:
-        """What the driver says by itself. This is the thread that reads its answers, so nothing is asked here."""
-        if said["event"] == "gangs":
-            for gang in said["gangs"]:
+    def _on_event(self, line: Line, event: dict[str, Any]) -> None:
+        """An event of the driver. This is the thread that reads its answers, so nothing may be requested here."""
+        if event["event"] == "gangs":
+            for gang in event["gangs"]:
                 with self._lock:
-                    watched = self._watched.get((said["keeper"], gang["name"]))
+                    watched = self._watched.get((event["keeper"], gang["name"]))
                 if watched is not None:
                     self._take(watched, gang)
-        elif said["event"] == "lost":
+        elif event["event"] == "lost":
             with self._lock:
-                lost = [one for one in self._watched.values() if one.handle["keeper"] == said["keeper"]]
+                lost = [one for one in self._watched.values() if one.handle["keeper"] == event["keeper"]]
             for watched in lost:
-                self._gone(watched, f"Ray lost it ({said['why']})", taken=True)
-            if said["keeper"] == line.keeper:
+                self._gone(watched, f"Ray lost it ({event['why']})", taken=True)
+            if event["keeper"] == line.keeper:
                 line.end()  # the next driver makes another keeper
         self._work.set()
 
@@ -252,19 +252,19 @@ class RayEngine(Engine):
     def _gone(self, watched: Watched, how: str, taken: bool) -> None:
         with self._lock:
             if self._watched.pop(_key(watched.handle), None) is None:
-                return  # it was told already
+                return  # it was reported already
             self._ended.append(watched.handle)
         self._news.put(lambda: watched.events.gone(watched.run_id, how, taken))
 
-    def _say_away(self, error: EngineError) -> None:
+    def _report_away(self, error: EngineError) -> None:
         with self._lock:
             waiting = [one for one in self._watched.values() if not one.placed and one.reason != str(error)]
         for watched in waiting:
             self._take(watched, {"state": "waits", "reason": str(error)})
-            watched.line = None  # found again, it says anew why it waits
+            watched.line = None  # found again, it reports again why it waits
 
-    def _teller(self) -> None:
-        """Tells the ears, in an own thread: they may well call the engine in turn."""
+    def _pass_on_events(self) -> None:
+        """Passes events on, in a thread of its own: their receiver may call the engine in turn."""
         while not self._closed:
             self._news.get()()
 
