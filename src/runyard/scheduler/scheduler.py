@@ -128,8 +128,8 @@ class Scheduler:
             return runs.get(connection, run_id)
 
     def declare(self, run_id: str, outcome: str, error: dict[str, Any] | None) -> Run:
-        """Somebody other than its reporter decides how a run ends. A script that is under way is ended for it; the run's
-        end follows when that is done and all that it wrote is stored."""
+        """Somebody other than its reporter decides how a run ends. A running script is ended for it; the run's end
+        follows when that is done and all that it wrote is stored."""
         queue = self._queues.of_run(run_id)
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)

@@ -67,8 +67,8 @@ class Cluster:
         self._answer: dict[str, Partition] | EngineAway = {}
 
     def partitions(self, fresh: float = FRESH) -> dict[str, Partition]:
-        """Every partition by name, from an answer that is at most `fresh` seconds old. That there was none is cached for
-        a moment too: the next caller need not wait as long."""
+        """Every partition by name, from an answer that is at most `fresh` seconds old. No answer is cached for a
+        moment too: the next caller need not wait as long."""
         with self._lock:
             if time.monotonic() - self._asked_at > (min(fresh, FRESH) if self._is_away() else fresh):
                 self._answer = self._ask()

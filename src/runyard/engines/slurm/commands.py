@@ -1,5 +1,5 @@
-"""Calling Slurm's commands: found, given a clean environment and a time limit, their refusals distinguished from a cluster
-that does not answer. Their output is for others to read.
+"""Calls Slurm's commands, with a clean environment and a time limit, and distinguishes a refusal from a cluster that
+does not answer. Their output is for others to read.
 """
 
 from __future__ import annotations

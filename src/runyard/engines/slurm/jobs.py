@@ -116,8 +116,8 @@ class Job:
             text = "needs nodes that are down, drained or reserved"
         else:
             text = "waits"
-        code = f" ({self.reason})" if self.looked_at else ""
-        return f"Slurm: job {self.id} {text}{code}"
+        suffix = f" ({self.reason})" if self.looked_at else ""
+        return f"Slurm: job {self.id} {text}{suffix}"
 
     def how_it_ended(self, python: str) -> str:
         """How a job that is over has ended.

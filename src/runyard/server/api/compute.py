@@ -61,7 +61,7 @@ def get(workspace: str, name: str, caller: AnyCaller, context: Context) -> Respo
     return answer(_document(context, workspace, _target(context, workspace, name)))
 
 
-@router.patch("/{name}", summary="Change how a compute target scales, or what its engine is told", dependencies=[User])
+@router.patch("/{name}", summary="Change how a compute target scales, or its options", dependencies=[User])
 def update(workspace: str, name: str, body: TargetChange, context: Context) -> Response:
     before = _target(context, workspace, name)
     target = compute_request.changed(before, body, _now())
@@ -93,7 +93,7 @@ def remove(workspace: str, name: str, context: Context) -> Response:
 def nodes(workspace: str, name: str, caller: AnyCaller, context: Context) -> Response:
     _may_read(context, caller, workspace)
     target = _target(context, workspace, name)
-    with _in_words_of(target, ""):
+    with _refused_by(target, ""):
         found = context.scheduler.nodes(workspace, target)
     return answer({"nodes": [asdict(node) for node in found]})
 
@@ -120,13 +120,13 @@ def _may_read(context: ServerContext, caller: Caller, workspace: str) -> None:
 
 def _ask_engine(context: ServerContext, target: Target) -> None:
     """Refuse a target on which nothing could run."""
-    with _in_words_of(target, "Nothing was changed."):
+    with _refused_by(target, "Nothing was changed."):
         context.scheduler.check(target)
 
 
 @contextmanager
-def _in_words_of(target: Target, help: str) -> Iterator[None]:
-    """What the engine of a target says against it, as a refusal."""
+def _refused_by(target: Target, help: str) -> Iterator[None]:
+    """The objection of a target's engine, as a refusal."""
     try:
         yield
     except EngineAway as error:

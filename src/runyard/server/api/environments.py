@@ -45,7 +45,7 @@ def find(workspace: Within, context: Context) -> Response:
     return answer({"environments": [*known, *ours], "damaged": damaged})
 
 
-@router.post("", summary="Register an environment: the same content keeps its version")
+@router.post("", summary="Register an environment: the same content has the same version")
 def register(workspace: Within, body: NewEnvironment, caller: AnyCaller, context: Context) -> Response:
     _refuse_reserved(environments.check_name(body.definition.get("name")))
     definition = definitions.veiled(body.definition, context.secrets)
@@ -55,7 +55,7 @@ def register(workspace: Within, body: NewEnvironment, caller: AnyCaller, context
     return answer(documents.environment(row))
 
 
-@router.get("/{name}", summary="One version of an environment: the latest, unless a version or a label is told")
+@router.get("/{name}", summary="One version of an environment: the latest, unless a version or a label is given")
 def get(
     workspace: Within, name: str, context: Context, version: str | None = None, label: str | None = None
 ) -> Response:

@@ -22,7 +22,7 @@ from runyard.store.runs.runs import StateChange
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
 QUIET = 10.0
-"""Seconds until a comment tells the reader that the stream is alive."""
+"""Seconds until a comment shows the reader that the stream is alive."""
 
 
 @router.get(
@@ -41,22 +41,22 @@ async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
     """A state that ends the run is the last event: a reader that stops there has missed nothing."""
     with context.live.subscribe(run_id) as subscription:
         try:
-            told, sizes = await run_in_threadpool(_now, context, run_id)
+            sent, sizes = await run_in_threadpool(_now, context, run_id)
         except NotFound:
             return
-        yield _files(sizes) + _event("state", documents.state(told))
-        while told.status not in TERMINAL:
+        yield _files(sizes) + _event("state", documents.state(sent))
+        while sent.status not in TERMINAL:
             news = await subscription.news(QUIET)
             if news is None:
                 yield b": \n\n"
                 continue
-            said = _files(news.files)
+            events = _files(news.files)
             for change in news.states:
-                if _follows(change, told):
-                    told = change
-                    said += _event("state", documents.state(change))
-            if said:
-                yield said
+                if _follows(change, sent):
+                    sent = change
+                    events += _event("state", documents.state(change))
+            if events:
+                yield events
             if news.over:
                 return
 
@@ -64,16 +64,16 @@ async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
 def _now(context: ServerContext, run_id: str) -> tuple[StateChange, dict[str, int]]:
     with context.store.database.read() as connection:
         runs.get(connection, run_id)
-        told = runs.states(connection, run_id)[-1]
+        sent = runs.states(connection, run_id)[-1]
         entries = documents.logs(files.find(connection, run_id))
-    return told, {entry.name: entry.size for entry in entries}
+    return sent, {entry.name: entry.size for entry in entries}
 
 
-def _follows(change: StateChange, told: StateChange) -> bool:
+def _follows(change: StateChange, sent: StateChange) -> bool:
     """Whether a change is new: what was read at the beginning, or came before it, may still be on its way. An end
     always is."""
     return change.status in TERMINAL or (
-        change.at >= told.at and (change.status, change.reason) != (told.status, told.reason)
+        change.at >= sent.at and (change.status, change.reason) != (sent.status, sent.reason)
     )
 
 

@@ -35,7 +35,7 @@ router = APIRouter(prefix="/api/runs/{run_id}", tags=["files"])
 AttemptNumber = Annotated[int | None, Query(ge=1, description="which attempt of the run has written it")]
 
 BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}
-"""Said in /openapi.json of routes that take bytes as they are."""
+"""The description in /openapi.json of routes that take bytes as they are."""
 
 
 class FileName(Convertor[str]):
@@ -157,10 +157,10 @@ def open_file(store: Store, run_id: str, name: str) -> Opened:
         return Opened(file, size, entry.digest)
 
 
-def _damaged(run_id: str, entry: FileEntry, words: str) -> Damaged:
+def _damaged(run_id: str, entry: FileEntry, fault: str) -> Damaged:
     return Damaged(
         "object_damaged",
-        f"The content of {entry.name!r} of run {run_id!r} {words}.",
+        f"The content of {entry.name!r} of run {run_id!r} {fault}.",
         "Put it back from a backup: `runyard doctor --deep`, where the server runs, names every file like that.",
         {"run": run_id, "name": entry.name, "hash": entry.digest},
     )

@@ -25,7 +25,7 @@ class Meeting(BaseModel):
     address: str = Field(pattern=r"^[\x21-\x7e]{1,255}:[0-9]{1,5}$", description="host:port")
 
 
-@router.put("/meeting", summary="Say where the nodes of a run meet")
+@router.put("/meeting", summary="Set where the nodes of a run meet")
 def meet(run_id: LedRun, body: Meeting, context: Context) -> Response:
     context.scheduler.meet(run_id, body.attempt, body.address)
     return answer({"address": body.address})

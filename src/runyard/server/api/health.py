@@ -35,8 +35,8 @@ def ready(context: Context) -> Response:
     found = context.readiness.look()
     if set(found.values()) == {OK}:
         return answer({"status": "ready", **found})
-    words = ", ".join(f"{part}: {said}" for part, said in found.items() if said != OK)
-    raise Problem("not_ready", f"The server cannot work: {words}.", "Its log says more.", found)
+    faults = ", ".join(f"{part}: {state}" for part, state in found.items() if state != OK)
+    raise Problem("not_ready", f"The server cannot work: {faults}.", "Its log says more.", found)
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=PlainTextResponse, dependencies=[User])

@@ -27,7 +27,7 @@ async def accept(
     context: Context,
     offset: Annotated[int, Query(ge=0, description="where in the journal the lines begin")],
 ) -> Response:
-    """A long body is taken in piece by piece, each in a transaction of its own: what is confirmed is kept even if the
+    """A long body is taken in piece by piece, each in a transaction of its own: what is confirmed stays even if the
     rest never arrives."""
     confirmed: int | None = None
     async for piece in uploads.lines(request):

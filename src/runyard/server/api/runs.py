@@ -1,4 +1,4 @@
-"""Routes of runs: making, finding, changing, stopping and deleting them, and what their reporters say."""
+"""Routes of runs: making, finding, changing, stopping and deleting them, and the reports of their reporters."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def find(
     part: Annotated[str | None, Query(description="any part of an id")] = None,
     before: Annotated[AwareDatetime | None, Query(description="runs that were made before that time")] = None,
     order: Order = NEWEST,
-    sizes: Annotated[bool, Query(description="tell the bytes of each run's files and logs")] = False,
+    sizes: Annotated[bool, Query(description="add the bytes of each run's files and logs")] = False,
     include_children: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
@@ -117,8 +117,8 @@ def find(
         taken = usage.by_run(connection, [row.id for row in rows]) if sizes else {}
         damaged = damage.seen(connection)
     found = [documents.run(row, context, request.base_url) for row in rows]
-    told = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
-    return answer({"runs": told, "next": cursor, "damaged": damaged})
+    documented = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
+    return answer({"runs": documented, "next": cursor, "damaged": damaged})
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")
@@ -227,5 +227,5 @@ def _in_form(error: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
 
 
 def _not_in_future(at: datetime | None) -> datetime | None:
-    """A node whose clock is ahead must not make a run end after now; one that says the year 1 has no clock."""
+    """A node whose clock is ahead must not make a run end after now; one in the year 1 has no clock."""
     return None if at is None or at.year < 1970 else min(at, datetime.now(timezone.utc))

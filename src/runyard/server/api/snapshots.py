@@ -101,21 +101,21 @@ def _put_text(context: ServerContext, id: str, text: bytes) -> list[str]:
         if not known:
             raise Problem("snapshot_not_found", f"There is no snapshot {id}.", "Send its manifest.")
         return []
-    told = manifest.parse(text)
-    if told.id != id:
-        raise Problem("content_mismatch", f"The manifest has the id {told.id}, not {id}.", "Its id is its SHA-256.")
+    parsed = manifest.parse(text)
+    if parsed.id != id:
+        raise Problem("content_mismatch", f"The manifest has the id {parsed.id}, not {id}.", "Its id is its SHA-256.")
     context.meters.stored(len(text))
     with context.store.database.read() as connection:
         doubtful = snapshots.is_doubtful(connection, id)
-    if missing := snapshots.missing(context.store, told, doubtful):
+    if missing := snapshots.missing(context.store, parsed, doubtful):
         return missing
     try:
         with context.store.database.write() as connection:
-            snapshots.create(connection, told)
+            snapshots.create(connection, parsed)
     except Conflict as error:
         if error.code != "objects_missing":
             raise
-        return snapshots.missing(context.store, told)  # something was deleted since the look above
+        return snapshots.missing(context.store, parsed)  # something was deleted since the look above
     return []
 
 

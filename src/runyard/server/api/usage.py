@@ -28,8 +28,8 @@ class Wanted(BaseModel):
 def by_experiment(context: Context) -> Response:
     with context.store.database.read() as connection:
         found = usage.by_experiment(connection)
-    told = [{"id": each.id, "workspace": each.workspace, "name": each.name, **_told(each.usage)} for each in found]
-    return answer({"experiments": told})
+    listed = [{"id": each.id, "workspace": each.workspace, "name": each.name, **_figures(each.usage)} for each in found]
+    return answer({"experiments": listed})
 
 
 @router.post("", summary="What some runs, or an experiment, take together")
@@ -38,8 +38,8 @@ def of(body: Wanted, context: Context) -> Response:
         found = usage.of_runs(connection, body.runs)
         if body.experiment_id is not None:
             found += usage.of_experiment(connection, body.experiment_id)
-    return answer(_told(found))
+    return answer(_figures(found))
 
 
-def _told(found: Usage) -> Json:
+def _figures(found: Usage) -> Json:
     return {"runs": found.runs, "bytes": found.bytes}

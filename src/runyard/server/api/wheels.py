@@ -1,4 +1,4 @@
-"""Routes of private wheels: packages that a workspace keeps itself."""
+"""Routes of private wheels: packages that a workspace holds itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def get(workspace: Within, name: str, context: Context) -> Response:
         return answer(documents.wheel(wheels.get(connection, workspace, name)))
 
 
-@router.put("/{name}", summary="Keep a wheel", openapi_extra=BYTES)
+@router.put("/{name}", summary="Store a wheel", openapi_extra=BYTES)
 async def put(workspace: Within, name: str, request: Request, context: Context, exist_ok: bool = False) -> Response:
     await run_in_threadpool(_refuse_taken, context, workspace, name, exist_ok)
     writer = await uploads.receive_object(request, context.store.objects)

@@ -45,9 +45,9 @@ def view_key(secret: str, run_id: str) -> str:
     return _sign(secret, f"view:{run_id}")
 
 
-def same(told: str, expected: str) -> bool:
-    """Compare in a time that says nothing of where the two differ."""
-    return hmac.compare_digest(told.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
+def same(given: str, expected: str) -> bool:
+    """Compare in a time that does not depend on where the two differ."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
 
 
 class Authentication:
@@ -60,10 +60,10 @@ class Authentication:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(CLOSED):
             scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
-            told = scheme.lower() == "bearer"
-            who = self._identify(token) if told else None
+            bearer = scheme.lower() == "bearer"
+            who = self._identify(token) if bearer else None
             if who is None:
-                title = "The server does not know this token." if told else "The request carries no token."
+                title = "The server does not know this token." if bearer else "The request carries no token."
                 await document("not_authenticated", title, _WHERE)(scope, receive, send)
                 return
             scope[_CALLER] = who
@@ -80,7 +80,7 @@ class Authentication:
 
 
 async def caller(request: Request) -> Caller:
-    """Whoever has a token of any kind. A run that is heard of is alive."""
+    """Whoever has a token of any kind. A run that sends a request is alive."""
     who: Caller = request.scope[_CALLER]
     if who.run_id is not None:
         context_of(request).scheduler.contact(who.run_id)

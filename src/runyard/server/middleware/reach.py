@@ -10,7 +10,7 @@
 registers things and submits runs. A workspace whose `runs.scope` is `run` narrows all that to a run and what is below
 it. So does a run's end, but for what was written to runs above it before, and arrives late.
 
-Every route that a run's token may use says which of these it needs; the others ask for the user.
+Every route that a run's token may use names which of these it needs; the others need the user's.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ async def _checked(request: Request, run_id: str, rule: Rule) -> str:
 
 
 def _must(context: ServerContext, caller: Caller, run_id: str, rule: Rule) -> None:
-    """Refuse a run that is out of reach. One that is not there is no different: a token tells nothing about runs of
+    """Refuse a run that is out of reach. One that is not there is no different: a token reveals nothing about runs of
     other workspaces."""
     if caller.run_id in (None, run_id):
         return

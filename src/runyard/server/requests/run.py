@@ -24,7 +24,7 @@ from runyard.server.middleware import reach
 from runyard.server.middleware.auth import Caller
 from runyard.server.middleware.problems import Problem
 from runyard.server.requests import named_secrets, run_environment
-from runyard.server.requests.definitions import keeper
+from runyard.server.requests.definitions import storing
 from runyard.server.responses.documents import Json
 from runyard.store.assets import compute
 from runyard.store.content.secrets import Secrets
@@ -189,10 +189,10 @@ def _distribution(launch: LaunchRequest | None) -> Distribution:
 
 def _without_secrets(request: RunRequest, secrets: Secrets) -> RunRequest:
     """A copy of the request that names its secrets instead of holding them, so that it can be stored and shown."""
-    keep = keeper(secrets)
-    changes: Json = {"definition": veil(request.definition, keep)}
+    store_secret = storing(secrets)
+    changes: Json = {"definition": veil(request.definition, store_secret)}
     if request.launch is not None:
-        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), keep))
+        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), store_secret))
     return request.model_copy(update=changes)
 
 

@@ -130,9 +130,9 @@ def run(row: Run, context: ServerContext, base: URL) -> Json:
 def without_variables(document: Json) -> Json:
     """A definition or a launch without the environment variables in it: they are where secrets are handed to a run, so
     that runs do not see those of one another."""
-    kept = {key: {} if key in _VARIABLES else value for key, value in document.items()}
-    environment = kept.get("environment")
-    return {**kept, "environment": without_variables(environment)} if isinstance(environment, dict) else kept
+    shown = {key: {} if key in _VARIABLES else value for key, value in document.items()}
+    environment = shown.get("environment")
+    return {**shown, "environment": without_variables(environment)} if isinstance(environment, dict) else shown
 
 
 _VARIABLES = ("environmentVariables", "environment_variables")
