@@ -52,7 +52,7 @@ class RunFolders:
         return made
 
     def take_back(self, folder: Path) -> Handle | None:
-        """Remove the folder of a node, so that no runner which was asked for can begin in it any more; the runner that
+        """Remove the folder of a node, so that no runner that was requested can begin in it any more; the runner that
         has begun, if there is one, and then the folder stays."""
         lock = take_lock(folder)
         if lock is None:
@@ -111,18 +111,18 @@ class RunFolders:
         )
 
     def worked_in(self, run_id: str) -> bool:
-        """Whether something lies here that a node runner may have left of a run."""
+        """Whether a node runner may have left something of a run here."""
         return any(map(_worked_in, self._of_all_nodes(run_id)))
 
     def left(self) -> list[str]:
-        """The runs of which something lies here."""
+        """The runs that have a folder here."""
         try:
             return sorted({run_of_folder(name) for name in os.listdir(self.runs) if not name.startswith(".")})
         except FileNotFoundError:
             return []
 
     def clear(self, run_id: str) -> None:
-        """Remove what lies here of a run: nobody wants it, or everything was delivered. A node runner that is at work
+        """Remove the folders of a run: nobody wants it, or everything was delivered. A node runner that is at work
         there does that itself."""
         for folder in self._of_all_nodes(run_id):
             if runners.holder(folder / "runner.lock") is None:

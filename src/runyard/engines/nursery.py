@@ -135,7 +135,7 @@ class Nursery:
         return answer
 
     def get_ready(self) -> None:
-        """Have the process there before the first runner is asked for."""
+        """Start the process before the first runner is needed."""
         self._at_hand()
 
     def close(self) -> None:

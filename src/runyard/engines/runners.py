@@ -1,4 +1,4 @@
-"""Node runners as processes of this machine: finding them again, asking them to stop, telling when they are gone."""
+"""Node runners as processes of this machine: finding them again, asking them to stop, noticing their end."""
 
 from __future__ import annotations
 

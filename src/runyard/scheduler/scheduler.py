@@ -162,8 +162,7 @@ class Scheduler:
         self._stranded.forget(run_id)
 
     def left(self) -> list[Run]:
-        """The runs of which something lies in a folder here: those under way, and those of which it was not delivered
-        yet."""
+        """The runs that have a folder here: those under way, and those of which something is not delivered yet."""
         with self._store.database.read() as connection:
             found = [runs.look_up(connection, run_id) for run_id in self._engines.folders.left()]
         return [run for run in found if run is not None]
@@ -263,7 +262,7 @@ class Scheduler:
         return lambda: queue.worker.post(lambda: self._gangs.watch(queue, run.id))
 
     def _take_up_left(self) -> None:
-        """Have delivered what lies here of runs that are over. On a cluster, one that was given up may be alive."""
+        """Deliver what is left here of runs that are over. On a cluster, one that was given up may be alive."""
         for run in self.left():
             if not run.ended:
                 continue

@@ -114,7 +114,7 @@ def _read(arguments: Sequence[str]) -> Settings:
 
 
 def _last_host(settings: Settings, lock: HomeLock) -> str:
-    """The address of the last time. If others reach it, the operator's own token lies in the home since then."""
+    """The address of the last time. If others reach it, the operator's own token is in the home since then."""
     if lock.last_host is None:
         return settings_.LOOPBACK
     _refuse_open_door(lock.last_host, settings.token or homes.read_token(settings.home) or "")

@@ -12,7 +12,7 @@ from runyard.store.errors import StoreError
 from runyard.store.store import Store
 
 GOOD_FOR = 1.0
-"""Seconds for which an answer stands."""
+"""Seconds for which an answer is cached."""
 
 OK = "ok"
 _PROBE = bytes(64 << 10)

@@ -3,7 +3,7 @@
     <python with ray> driver.py
 
 The first line holds the cluster's address. The driver makes a keeper there for the gangs that it is given, and follows
-the keepers of former drivers whose gangs are asked for. It holds nothing that matters: killed at any moment, the next
+the keepers of former drivers whose gangs are needed. It holds nothing that matters: killed at any moment, the next
 one finds everything again by the names of the keepers. It ends when its standard input does.
 
     in   {"id": 1, "do": "start", "gang": ..., "spec": ...}      out  {"id": 1, "answer": ...}
@@ -52,7 +52,7 @@ class Keepers:
 
     def __init__(self, ray: Any, output: Output, namespace: str) -> None:
         self._ray, self._output, self._namespace = ray, output, namespace
-        self._others: dict[str, set[str]] = {}  # of each that is listened to, the gangs that are still asked for
+        self._others: dict[str, set[str]] = {}  # of each that is listened to, the gangs that are still needed
         self._lock = threading.Lock()
         self._handles: dict[str, Any] = {}
         self.own = f"runyard-keeper-{secrets.token_hex(6)}"
@@ -82,7 +82,7 @@ class Keepers:
         self._get(self._handles[self.own].start.remote(gang, spec))
 
     def find(self, keeper: str, gang: str) -> Any:
-        """How a gang stands; none when its keeper is gone, or does not know it. Its keeper is followed from now on."""
+        """The state of a gang; None when its keeper has ended, or does not know it. Its keeper is followed from now on."""
         found = self._call(keeper, "find", gang)
         if found is not None and keeper != self.own:
             with self._lock:
@@ -101,7 +101,7 @@ class Keepers:
             self._others.get(keeper, set()).discard(gang)
 
     def _call(self, keeper: str, do: str, gang: str) -> Any:
-        """Call a keeper, whoever made it. None when it is gone."""
+        """Call a keeper, whoever made it. None when it has ended."""
         try:
             if keeper not in self._handles:
                 self._handles[keeper] = self._ray.get_actor(keeper, self._namespace)

@@ -103,7 +103,7 @@ class RayEngine(Engine):
         }
         handle = _handle(line, gang)
         watched = Watched(gang.run_id, handle, events, line, starting=True)
-        self._add(watched)  # before it is asked for: the first news may be faster than the answer
+        self._add(watched)  # before the request: the first event may be faster than the answer
         try:
             line.ask("start", gang=handle["gang"], spec=spec)
         except EngineAway as error:  # the keeper may have got it or not
@@ -118,7 +118,7 @@ class RayEngine(Engine):
 
     def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
         line, watched, found = self._connection.line(), Watched(run_id, promise, events), False
-        self._add(watched)  # before it is asked for: the first news may be faster than the answer
+        self._add(watched)  # before the request: the first event may be faster than the answer
         try:
             found = self._find(line, watched)
         except EngineAway as error:

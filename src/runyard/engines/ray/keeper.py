@@ -36,7 +36,7 @@ else:  # the driver has the folder of this file on its path, and may have no Run
 WAITS, PLACED, ENDED = "waits", "placed", "ended"
 
 AT_ONCE, AT_ONCE_TO_GROW = 8, 64
-"""Groups that are asked for at the same time. An autoscaler grows by what it sees, so it is shown more."""
+"""Groups that are requested at the same time. An autoscaler grows by what it sees, so it is shown more."""
 
 OVERTAKEN = 16
 """So many later gangs may find room before the one that waits longest. Then the others wait for it."""

@@ -69,7 +69,7 @@ class Poll:
         self._jobs: dict[str, _Watched] = {}
         self._woken = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._nudged = False  # something was asked for while the thread was at work
+        self._nudged = False  # there is a request since the thread last looked
         self._closed = False
 
     def add(self, job: str, name: str, run_id: str, events: EngineEvents) -> None:

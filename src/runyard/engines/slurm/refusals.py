@@ -7,7 +7,7 @@ from runyard.engines.slurm.cluster import Partition
 from runyard.engines.slurm.options import Options
 
 _POLICY = "accounting/qos policy"
-"""How Slurm calls every limit of an account or a QOS. Which one it is stands before it."""
+"""Slurm's name for every limit of an account or a QOS. Which one it is comes before it."""
 
 _HELP = (
     # what the message holds, what to do, whether no job of the target would ever be taken

@@ -54,7 +54,7 @@ class TargetChange(BaseModel):
 
 
 def made(body: NewTarget, now: str) -> Target:
-    """The target that was asked for, checked."""
+    """The target of a request, checked."""
     names.check("compute", body.name)
     if body.name.lower() in RESERVED:
         raise (
