@@ -41,7 +41,7 @@ def test_an_engine_of_a_package_runs_a_run_beside_broken_ones_which_are_reported
     made = shell.json("compute", "attach", "mine", "--engine", "processes", "--max-nodes", "2")
     assert (made["engine"], made["type"], made["options"]) == ("processes", "Processes", {})
     script = shell.script("import os; print('rank', os.environ['RANK'], 'of', os.environ['WORLD_SIZE'])")
-    gang = ("--compute", "mine", "--nodes", "2", "--procs", "2", "--framework", "pytorch", "--backend", "gloo")
+    gang = ("--compute", "mine", "--nodes", "2", "--procs", "1", "--framework", "pytorch", "--backend", "gloo")
     command = ("submit", "--json", "-f", *gang, script)
     done = json.loads(shell.call(*command).stdout.splitlines()[-1])["run"]
     assert (done["status"], done["target"]) == ("Completed", "mine")

@@ -82,7 +82,7 @@ class Keepers:
         self._get(self._handles[self.own].start.remote(gang, spec))
 
     def find(self, keeper: str, gang: str) -> Any:
-        """The state of a gang; None when its keeper has ended, or does not know it. Its keeper is followed from now on."""
+        """The state of a gang; None when its keeper does not know it, or has ended. The keeper is followed then."""
         found = self._call(keeper, "find", gang)
         if found is not None and keeper != self.own:
             with self._lock:
