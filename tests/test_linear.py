@@ -30,6 +30,7 @@ from runyard.contracts import (
     secrets,
     vm_sizes,
 )
+from runyard.contracts.engines import BUILT_IN
 from runyard.environments import relax
 from runyard.environments.conda import names as conda_names
 from runyard.environments.problem import EnvironmentProblem
@@ -287,7 +288,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "names of files": names.check_file,
     "names of curated environments": lambda text: curated.find(f"AzureML-{text}"),
     "sizes of machines": vm_sizes.suggest,
-    "options of engines": lambda text: engine_options.check("slurm", {text: text}),
+    "options of engines": lambda text: BUILT_IN["slurm"].check_options({text: text}),
     "manifests": lambda text: manifest.parse(text.encode()),
     "headers of packs": lambda text: pack.parse_header(text.encode()),
     "addresses of repositories": git.without_credentials,

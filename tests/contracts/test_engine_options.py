@@ -6,25 +6,24 @@ from typing import Any
 
 import pytest
 
-from runyard.contracts import engine_options
 from runyard.contracts.engine_options import BadOptions
+from runyard.contracts.engines import BUILT_IN
 
 
 def test_what_holds_something_is_kept() -> None:
     given = {"partition": "gpu", "account": None, "qos": "", "commands": "/opt/slurm/bin"}
-    assert engine_options.check("slurm", given) == {"partition": "gpu", "commands": "/opt/slurm/bin"}
-    assert engine_options.check("slurm", {}) == {}
+    assert BUILT_IN["slurm"].check_options(given) == {"partition": "gpu", "commands": "/opt/slurm/bin"}
+    assert BUILT_IN["slurm"].check_options({}) == {}
     texts = {"exclusive": "True", "time_margin": "60", "sbatch": "--nice=10"}
-    assert engine_options.check("slurm", texts) == {"exclusive": True, "time_margin": 60, "sbatch": "--nice=10"}
+    assert BUILT_IN["slurm"].check_options(texts) == {"exclusive": True, "time_margin": 60, "sbatch": "--nice=10"}
     ray = {"address": "10.0.0.1:6379", "resources": {"special": 0.5}}
-    assert engine_options.check("ray", ray) == ray
-    assert engine_options.check("local", {}) == {}
+    assert BUILT_IN["ray"].check_options(ray) == ray
+    assert BUILT_IN["local"].check_options({}) == {}
 
 
 @pytest.mark.parametrize(
     ("engine", "options", "words"),
     [
-        ("pbs", {}, "no engine 'pbs'.*local, ray, slurm"),
         ("local", {"partition": "gpu"}, "takes no options"),
         ("slurm", {"partion": "gpu"}, "no option 'partion'. Did you mean 'partition'"),
         ("slurm", {"zzz": "gpu"}, "It takes: partition, account"),
@@ -44,4 +43,4 @@ def test_what_holds_something_is_kept() -> None:
 )
 def test_what_cannot_be_meant_is_refused(engine: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(BadOptions, match=words):
-        engine_options.check(engine, options)
+        BUILT_IN[engine].check_options(options)

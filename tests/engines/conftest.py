@@ -1,4 +1,4 @@
-"""Gangs as the scheduler makes them, and an ear that remembers what it was told."""
+"""Gangs as the scheduler makes them, and an events that remembers what it was told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runyard.engines.sdk_folder import sdk_folder
 
 @dataclass
 class Listener:
-    """An `Ear` for tests. `gone` holds (run id, how, taken), `said` every word in the order in which it came."""
+    """`EngineEvents` for tests. `gone_runs` holds (run id, how, taken), `said` every event in the order it came."""
 
     gone_runs: queue.Queue[tuple[str, str, bool]] = field(default_factory=queue.Queue)
     said: list[tuple[str, ...]] = field(default_factory=list)

@@ -38,18 +38,18 @@ def test_a_runner_is_told_of_once_it_is_gone(engine: LocalEngine, home: Path, tm
 def test_a_gang_has_a_runner_and_a_folder_for_each_node_and_is_gone_with_the_last(
     engine: LocalEngine, home: Path
 ) -> None:
-    ear = Listener()
-    handle = engine.start(gang_of(home, nodes=3, command="sleep 600"), ear)
+    events = Listener()
+    handle = engine.start(gang_of(home, nodes=3, command="sleep 600"), events)
     pids = [node["pid"] for node in handle["nodes"]]
     assert len(set(pids)) == 3
     assert sorted(path.name for path in (home / "runs").iterdir()) == ["run-1", "run-1@1", "run-1@2"]
     for pid in pids[1:]:
         psutil.Process(pid).kill()
     with pytest.raises(queue.Empty):
-        ear.gone_runs.get(timeout=0.2)
+        events.gone_runs.get(timeout=0.2)
     psutil.Process(pids[0]).kill()
-    assert ear.gone_runs.get(timeout=DEADLINE) == ("run-1", "killed by SIGKILL", False)
-    assert not engine.watch("run-1", handle, ear)
+    assert events.gone_runs.get(timeout=DEADLINE) == ("run-1", "killed by SIGKILL", False)
+    assert not engine.watch("run-1", handle, events)
 
 
 def test_another_process_with_the_same_id_is_left_alone(engine: LocalEngine) -> None:
@@ -93,13 +93,13 @@ while not os.path.exists("state.json"):
 def test_a_runner_whose_nursery_died_before_it_could_tell_is_found_and_is_the_only_one(
     engine: LocalEngine, home: Path, tmp_path: Path
 ) -> None:
-    ear, began = Listener(), tmp_path / "began"
+    events, began = Listener(), tmp_path / "began"
     gang = gang_of(home, command=f"echo began >> {began}; sleep 600")
     node = Path(gang.plans[0].sdk) / "runyard" / "node"
-    handle = engine.start(with_nursery(gang, home, FORKS_AND_DIES.format(node=str(node))), ear)
+    handle = engine.start(with_nursery(gang, home, FORKS_AND_DIES.format(node=str(node))), events)
     wait_until(began.exists)
     (runner,) = [psutil.Process(each["pid"]) for each in handle["nodes"]]
     assert runner.cmdline()[-1] == str(home / "runs" / "run-1")
     assert began.read_text() == "began\n"
     (home / "runs" / "run-1").rename(home / "elsewhere")
-    assert ear.gone_runs.get(timeout=DEADLINE) == ("run-1", "it is gone", False)
+    assert events.gone_runs.get(timeout=DEADLINE) == ("run-1", "it is gone", False)

@@ -12,9 +12,9 @@ import pytest
 
 from runyard.contracts.compute import LOCAL_ENGINE, Node, Target
 from runyard.contracts.plan import Plan
-from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
+from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Gang, Handle, Offer
 from runyard.engines.registry import Engines
-from runyard.scheduler import gangs, scheduler, worker
+from runyard.scheduler import gangs, launcher, worker
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.store.assets import compute
 from runyard.store.runs import runs, workspaces
@@ -36,7 +36,7 @@ class FakeCluster(Engine):
     """Starts nothing: the test says when a gang is placed, lost or taken away, and when the cluster does not answer."""
 
     def __init__(self) -> None:
-        self.ear: Ear | None = None
+        self.events: EngineEvents | None = None
         self.gangs: list[list[Plan]] = []
         self.stopped: list[str] = []
         self.alive: set[str] = set()
@@ -52,9 +52,9 @@ class FakeCluster(Engine):
         self._answer()
         return Offer([Node("n1", "idle"), Node("n2", "running")], most_nodes=8)
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         self._answer()
-        self.ear = ear
+        self.events = events
         self.gangs.append(gang.plans)
         self.alive.add(gang.run_id)
         if self.mute:
@@ -64,15 +64,15 @@ class FakeCluster(Engine):
     def promise(self, gang: Gang) -> Handle:
         return {"name": f"{gang.run_id}.{gang.plans[0].attempt}"}
 
-    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
+    def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
         self._answer()
-        self.ear = ear
+        self.events = events
         self.promised.append(promise)
         return {"job": len(self.gangs)} if run_id in self.alive else None
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+    def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
         self._answer()
-        self.ear = ear
+        self.events = events
         return run_id in self.alive
 
     def stop(self, run_id: str, handle: Handle) -> None:
@@ -80,9 +80,9 @@ class FakeCluster(Engine):
         self.stopped.append(run_id)
 
     def gone(self, run_id: str, how: str = "exit code 0", taken: bool = False) -> None:
-        assert self.ear is not None
+        assert self.events is not None
         self.alive.discard(run_id)
-        self.ear.gone(run_id, how, taken)
+        self.events.gone(run_id, how, taken)
 
     def attempts_of(self, run_id: str) -> list[int]:
         return [plans[0].attempt for plans in self.gangs if plans[0].run_id == run_id]
@@ -169,8 +169,8 @@ class Yard:
 
 @pytest.fixture
 def yard(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Yard]:
-    for module in (scheduler, worker, gangs):
-        monkeypatch.setattr(module, "TRY_AGAIN_AFTER", 0.05)
+    for module in (launcher, worker, gangs):
+        monkeypatch.setattr(module, "RETRY_AFTER", 0.05)
     yard = Yard(home)
     try:
         yield yard

@@ -26,8 +26,8 @@ STOPPED = Fact(states.ENDED, outcome="failed", stopped=True, error={"code": "Can
 def running(yard: Yard, cluster: FakeCluster, run_id: str) -> None:
     wait(lambda: run_id in cluster.alive, f"for {run_id} to be started")
     yard.reach(run_id, names.PROVISIONING)
-    assert cluster.ear is not None
-    cluster.ear.placed(run_id)
+    assert cluster.events is not None
+    cluster.events.placed(run_id)
     yard.reach(run_id, names.PREPARING)
     yard.scheduler.report(run_id, STARTED)
 
@@ -36,8 +36,8 @@ def test_a_cluster_is_told_of_every_node_and_its_reasons_are_shown(yard: Yard) -
     yard.start()
     run_id, cluster = yard.submit("hpc", nodes=3), yard.clusters["hpc"]
     yard.reach(run_id, names.PROVISIONING)
-    assert cluster.ear is not None
-    cluster.ear.waits(run_id, "Priority: 3 jobs are before it")
+    assert cluster.events is not None
+    cluster.events.waits(run_id, "Priority: 3 jobs are before it")
     wait(lambda: yard.run(run_id).reason == "Priority: 3 jobs are before it")
     (plans,) = cluster.gangs
     assert [plan.node for plan in plans] == [0, 1, 2]
@@ -79,8 +79,8 @@ def test_a_cluster_without_a_queue_is_handed_one_waiting_gang_at_a_time(yard: Ya
         yard.reach(second, names.QUEUED).reason
         == f"waits until run {first}, which came before it, has its nodes on ray"
     )
-    assert cluster.ear is not None
-    cluster.ear.placed(first)
+    assert cluster.events is not None
+    cluster.events.placed(first)
     yard.reach(second, names.PROVISIONING)
 
 
@@ -279,11 +279,11 @@ def test_a_gang_that_was_started_though_nobody_heard_of_it_is_found_and_not_star
     run_id = yard.submit("hpc")
     yard.reach(run_id, names.QUEUED)
     if server == "the next server":
-        yard.restart(lambda: setattr(cluster, "ear", None))  # the former one may have found it already
+        yard.restart(lambda: setattr(cluster, "events", None))  # the former one may have found it already
     yard.reach(run_id, names.PROVISIONING)
     assert cluster.attempts_of(run_id) == [1]
     assert cluster.promised[-1] == {"name": f"{run_id}.1"}
-    wait(lambda: cluster.ear, "for the gang to be watched").placed(run_id)
+    wait(lambda: cluster.events, "for the gang to be watched").placed(run_id)
     yard.reach(run_id, names.PREPARING)
     cluster.gone(run_id, "PREEMPTED", taken=True)
     cluster.mute = False

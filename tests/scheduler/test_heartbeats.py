@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from runyard.scheduler import heartbeats
-from runyard.scheduler.heartbeats import Silence
-from runyard.scheduler.transitions import Ledger
+from runyard.scheduler.heartbeats import Heartbeats
+from runyard.scheduler.transitions import Transitions
 from runyard.store.runs import runs
 from runyard.store.runs.runs import NewRun
 
@@ -21,14 +21,14 @@ def test_a_led_run_is_heard_of_through_the_run_that_leads_it(yard: Yard) -> None
     with store.database.write() as connection:
         runs.create(connection, NewRun("script", "local", "trial", status="Running"))
         runs.create(connection, NewRun("child", "local", "trial", status="Running", kind="child", parent_id="script"))
-    heard = Silence(Ledger(store, lambda run: False, lambda run_id, change: None, lambda run: None))
-    heard.expect("script")
-    heard.expect("child", leader="script")
+    beats = Heartbeats(Transitions(store, lambda run: False))
+    beats.expect("script")
+    beats.expect("child", leader="script")
 
     def status_after_silence_of(*silent: str) -> str:
         for run_id in silent:
-            heard._heard[run_id] = time.monotonic() - heartbeats.SILENT_AFTER - 1
-        heard.look()
+            beats._last[run_id] = time.monotonic() - heartbeats.SILENT_AFTER - 1
+        beats.check()
         with store.database.read() as connection:
             return runs.get(connection, "child").status
 

@@ -31,8 +31,8 @@ def test_first_come_first_served_within_the_nodes() -> None:
     for run in ("a", "b", "c"):
         queue.wait(entry(run))
     assert start(queue) == ["a", "b"]
-    assert queue.untold() == ["c"]
-    assert queue.untold() == [], "each is told once"
+    assert queue.newly_waiting() == ["c"]
+    assert queue.newly_waiting() == [], "each is told once"
     assert queue.why("c") == "waits for 1 of 2 nodes of gpu-cluster; held by a (1), b (1)"
     assert queue.why("a") is None
     queue.leave("a")
@@ -95,7 +95,7 @@ def test_a_cancelled_run_leaves_the_queue() -> None:
     queue.wait(entry("a"))
     queue.leave("a")
     assert queue.next() is None
-    assert queue.untold() == []
+    assert queue.newly_waiting() == []
     assert "a" not in queue
 
 

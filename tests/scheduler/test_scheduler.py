@@ -12,12 +12,12 @@ from tests.scheduler.conftest import wait
 from runyard.contracts import states as names
 from runyard.contracts.compute import Target
 from runyard.contracts.plan import Plan
-from runyard.engines.base import Ear, EngineAway, EngineError, Gang, Handle
+from runyard.engines.base import EngineAway, EngineError, EngineEvents, Gang, Handle
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
 from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
-from runyard.scheduler import scheduler
+from runyard.scheduler import launcher
 from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.store.assets import compute
 from runyard.store.errors import Unavailable
@@ -31,11 +31,11 @@ class BesideAnAbsentDatabase(RunFolders):
 
     asked = 0
 
-    def rescue(self, run_id: str, ear: Ear) -> Handle | None:
+    def rescue(self, run_id: str, events: EngineEvents) -> Handle | None:
         self.asked += 1
         if self.asked == 1:
             raise Unavailable("not_ready", "The database does not answer.")
-        return super().rescue(run_id, ear)
+        return super().rescue(run_id, events)
 
 
 def surroundings(home: Path, secrets: dict[str, str]) -> Surroundings:
@@ -100,7 +100,7 @@ os.execv(sys.executable, [sys.executable, "-I", "-S", {node!r}, *sys.argv[1:]])
 def test_a_run_that_could_not_be_started_goes_back_to_its_queue_and_is_started_later(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "TRY_AGAIN_AFTER", 0.05)
+    monkeypatch.setattr(launcher, "RETRY_AFTER", 0.05)
     node, folder = sdk_folder(home) / "runyard" / "node", home / "sdk" / "runyard" / "node"
     folder.mkdir(parents=True)
     (folder / "__main__.py").write_text(DIES_THRICE.format(count=str(home / "starts"), node=str(node)))
@@ -133,7 +133,7 @@ class GivenUp(LocalEngine):
     starts = 0
     give_up: Callable[[], object]
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         self.starts += 1
         self.give_up()
         raise EngineAway("what starts node runners has ended")
@@ -142,7 +142,7 @@ class GivenUp(LocalEngine):
 def test_a_run_that_was_given_up_while_its_start_failed_ends_as_its_user_said(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "TRY_AGAIN_AFTER", 0.05)
+    monkeypatch.setattr(launcher, "RETRY_AFTER", 0.05)
     store = Store.open(home)
     with store.database.write() as connection:
         workspaces.ensure_default(connection)
@@ -173,7 +173,7 @@ class Planned(LocalEngine):
         super().__init__(RunFolders(folder))
         self.plans: list[Plan] = []
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         self.plans += gang.plans
         raise EngineError("nothing is started here")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.engines.conftest import Listener, gang_of
+from tests.engines.conftest import gang_of
 from tests.scheduler.conftest import Yard, wait
 
 from runyard.contracts import states as names
-from runyard.engines.base import Ear, EngineError, Handle
+from runyard.engines.base import EngineError, EngineEvents, Handle
 from runyard.engines.folders import RESCUE, RunFolders
 from runyard.node.lock import take_lock
 from runyard.scheduler import stranded
@@ -29,7 +29,7 @@ class Hands(RunFolders):
         self.sent: list[str] = []
         self.refuses = False
 
-    def rescue(self, run_id: str, ear: Ear) -> Handle | None:
+    def rescue(self, run_id: str, events: EngineEvents) -> Handle | None:
         self.sent.append(run_id)
         if self.refuses:
             raise EngineError("there is no space left")
@@ -41,7 +41,7 @@ class Left:
 
     def __init__(self, home: Path) -> None:
         self.home, self.store, self.hands = home, Store.open(home), Hands(home / "runs")
-        self.stranded = Stranded(self.store, self.hands, Listener())
+        self.stranded = Stranded(self.store, self.hands)
         with self.store.database.write() as connection:
             workspaces.ensure_default(connection)
 
@@ -156,7 +156,7 @@ def given_up(yard: Yard, status: str, target: str = "local") -> str:
 
 def test_every_start_of_the_server_tries_again(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
-    monkeypatch.setattr(RunFolders, "rescue", lambda self, run_id, ear: sent.append(run_id))
+    monkeypatch.setattr(RunFolders, "rescue", lambda self, run_id, events: sent.append(run_id))
     given_up(yard, names.FAILED)
     yard.start()
     wait(lambda: len(sent) == 1)
@@ -168,13 +168,13 @@ def test_a_gang_on_a_cluster_that_was_given_up_is_left_to_it_while_it_lives(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    monkeypatch.setattr(RunFolders, "rescue", lambda self, run_id, ear: sent.append(run_id))
+    monkeypatch.setattr(RunFolders, "rescue", lambda self, run_id, events: sent.append(run_id))
     run_id, cluster = given_up(yard, names.FAILED, "hpc"), yard.clusters["hpc"]
     with yard.store.database.write() as connection:
         runs.set_handle(connection, run_id, {"job": 1})
     cluster.alive.add(run_id)
     yard.start()
-    wait(lambda: cluster.ear is not None, "for the gang to be watched")
+    wait(lambda: cluster.events is not None, "for the gang to be watched")
     assert sent == []
     cluster.gone(run_id)
     wait(lambda: sent == [run_id])

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runyard.scheduler import states, transitions
+from runyard.scheduler import states
+from runyard.scheduler import transitions as module
 from runyard.scheduler.states import Fact
-from runyard.scheduler.transitions import Ledger
+from runyard.scheduler.transitions import Transitions
 from runyard.store.runs import runs, workspaces
 from runyard.store.runs.runs import SCRIPT, NewRun, Run, StateChange
 from runyard.store.store import Store
@@ -30,7 +31,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> type[Clock]:
-    monkeypatch.setattr(transitions, "datetime", Clock)
+    monkeypatch.setattr(module, "datetime", Clock)
     monkeypatch.setattr(Clock, "behind", timedelta())
     return Clock
 
@@ -43,13 +44,15 @@ def store(home: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def told() -> list[StateChange]:
+def changes() -> list[StateChange]:
     return []
 
 
 @pytest.fixture
-def book(store: Store, told: list[StateChange]) -> Ledger:
-    return Ledger(store, lambda run: False, lambda run_id, change: told.append(change), lambda run: None)
+def transitions(store: Store, changes: list[StateChange]) -> Transitions:
+    transitions = Transitions(store, lambda run: False)
+    transitions.subscribe(lambda run, change: changes.append(change))
+    return transitions
 
 
 @pytest.fixture
@@ -66,33 +69,35 @@ def history(store: Store) -> list[datetime]:
 
 @pytest.mark.parametrize("when", range(5))
 def test_no_state_comes_before_the_one_that_it_follows(
-    store: Store, book: Ledger, run: Run, clock: type[Clock], told: list[StateChange], when: int
+    store: Store, transitions: Transitions, run: Run, clock: type[Clock], changes: list[StateChange], when: int
 ) -> None:
     kinds = (states.QUEUE, states.PLACED, states.STARTED, states.FINALIZING, states.ENDED)
     for step, kind in enumerate(kinds):
         if step == when:
             clock.behind = HOUR
         at = clock.now(timezone.utc) if kind in (states.STARTED, states.ENDED) else None
-        run = book.apply("run-1", Fact(kind, outcome="completed" if kind == states.ENDED else None, at=at))
+        run = transitions.apply("run-1", Fact(kind, outcome="completed" if kind == states.ENDED else None, at=at))
     assert run.started_at is not None
     assert run.ended_at is not None
     assert run.created_at <= run.started_at <= run.ended_at
     times = history(store)
     assert times == sorted(times)
-    assert [change.at for change in told] == times[1:]
+    assert [change.at for change in changes] == times[1:]
 
 
-def test_a_node_whose_clock_is_behind_does_not_change_how_long_a_run_took(store: Store, book: Ledger, run: Run) -> None:
+def test_a_node_whose_clock_is_behind_does_not_make_a_run_longer(
+    store: Store, transitions: Transitions, run: Run
+) -> None:
     before = datetime.now(timezone.utc)
-    started = book.apply("run-1", Fact(states.STARTED, at=before - HOUR))
-    ended = book.apply("run-1", Fact(states.ENDED, outcome="completed", at=before - HOUR + timedelta(seconds=1)))
+    started = transitions.apply("run-1", Fact(states.STARTED, at=before - HOUR))
+    ended = transitions.apply("run-1", Fact(states.ENDED, outcome="completed", at=before - HOUR + timedelta(seconds=1)))
     assert started.started_at is not None
     assert ended.ended_at is not None
     assert before <= started.started_at <= ended.ended_at <= datetime.now(timezone.utc)
 
 
-def test_what_is_told_late_keeps_its_time(store: Store, book: Ledger, run: Run) -> None:
-    book.apply("run-1", Fact(states.STARTED))
+def test_what_is_told_late_keeps_its_time(store: Store, transitions: Transitions, run: Run) -> None:
+    transitions.apply("run-1", Fact(states.STARTED))
     at = datetime.now(timezone.utc)
-    assert book.apply("run-1", Fact(states.SILENT)).status == "NotResponding"
-    assert book.apply("run-1", Fact(states.ENDED, outcome="completed", at=at)).ended_at == at
+    assert transitions.apply("run-1", Fact(states.SILENT)).status == "NotResponding"
+    assert transitions.apply("run-1", Fact(states.ENDED, outcome="completed", at=at)).ended_at == at

@@ -155,11 +155,9 @@ class Served:
 
     def stored_run(self, **request: Any) -> Any:
         """A script run as it is stored when it is asked for, with its token; it is not put in the queue."""
-        yard = self.app.state.yard
+        context = self.app.state.context
         asked = run_request.RunRequest(**{"workspace": "local", "experiment": "trial", **request})
-        run_request.check(asked)
-        with yard.store.database.write() as connection:
-            run = run_request.create(connection, run_request.veiled(asked, yard.secrets))
+        run = run_request.store(context, asked)
         return {**self.client.ok("GET", f"/api/runs/{run.id}"), "token": self.token_of(run.id)}
 
 

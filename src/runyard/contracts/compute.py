@@ -13,7 +13,6 @@ LOCAL = "local"
 """The name of the target that is always there: the machine that the server runs on."""
 
 LOCAL_ENGINE, RAY, SLURM = "local", "ray", "slurm"
-ENGINES = (LOCAL_ENGINE, RAY, SLURM)
 
 DEDICATED, LOW_PRIORITY = "dedicated", "lowpriority"
 RESTARTS = 3

@@ -1,15 +1,13 @@
-"""What a compute target may say to the engine of its cluster: the options of each engine, and their form.
+"""The options that a compute target gives to its engine: their form, and the check of what a user has written.
 
-Whether a value means anything to the cluster (a partition that is there, an address that answers) is for the engine to
-find out; here is only what can be seen without asking it.
+Whether a value means anything to the cluster (a partition that exists, an address that answers) is for the engine to
+find out; this checks only what needs no cluster. Which options an engine has is in `runyard.contracts.engines`.
 """
 
 from __future__ import annotations
 
 import difflib
-from typing import Any, Mapping, NamedTuple
-
-from runyard.contracts.compute import ENGINES, LOCAL_ENGINE, RAY, SLURM
+from typing import Any, Iterable, Mapping, NamedTuple
 
 TEXT, PATH, NUMBERS, SECONDS, SWITCH = "a text", "a whole path", "numbers by name", "seconds", "true or false"
 
@@ -24,49 +22,17 @@ class Option(NamedTuple):
     required: bool = False
 
 
-_PYTHON = Option("python", TEXT, "the Python that becomes a node runner on the nodes; python3 without it")
-
-OPTIONS: Mapping[str, tuple[Option, ...]] = {
-    LOCAL_ENGINE: (),
-    RAY: (
-        Option("address", TEXT, "where the cluster's head listens: host:port", required=True),
-        Option("namespace", TEXT, "the namespace for what Runyard makes in the cluster"),
-        Option("resources", NUMBERS, "custom resources that each node of a run asks for"),
-        Option("autoscaling", SWITCH, "whether the cluster gets more nodes when they are asked for"),
-        Option("ray_python", TEXT, "the Python beside the server that has Ray; the server's own without it"),
-        Option("token_file", PATH, "the file with the cluster's token, where it asks for one"),
-        _PYTHON,
-    ),
-    SLURM: (
-        Option("partition", TEXT, "the partition; the cluster's default without it"),
-        Option("account", TEXT, "whom the jobs are charged to"),
-        Option("qos", TEXT, "the quality of service"),
-        Option("constraint", TEXT, "features that the nodes must have"),
-        Option("gres", TEXT, "generic resources of each node, such as gpu:2; from vm_size without it"),
-        Option("time", TEXT, "the time limit of runs that have none of their own, such as 1-00:00:00"),
-        Option("exclusive", SWITCH, "whether nodes are shared with nobody"),
-        Option("sbatch", TEXT, "further arguments of sbatch"),
-        Option("time_margin", SECONDS, "how much longer than its script a job may last; 600 without it"),
-        Option("commands", PATH, "the folder of sbatch, squeue and the others, when they are not on PATH"),
-        Option("conf", PATH, "Slurm's configuration file, when it is not where Slurm looks for it"),
-        _PYTHON,
-    ),
-}
-
-
 class BadOptions(ValueError):
-    """Options that the engine cannot be given; the text says which, and what to do."""
+    """Options that the engine cannot take; the text names them, and what to do."""
 
 
-def check(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that hold something, checked.
+def check(engine: str, known_options: Iterable[Option], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that have a value, checked against those that the engine has.
 
-    >>> check("slurm", {"partition": "gpu", "account": None})
-    {'partition': 'gpu'}
+    >>> check("pbs", [Option("queue", TEXT, "the queue")], {"queue": "long", "account": None})
+    {'queue': 'long'}
     """
-    if engine not in ENGINES:
-        raise BadOptions(f"There is no engine {engine!r}. The engines are: {', '.join(ENGINES)}.")
-    known = {option.name: option for option in OPTIONS[engine]}
+    known = {option.name: option for option in known_options}
     given = {name: value for name, value in options.items() if value not in (None, "", {})}
     for name, value in given.items():
         if name not in known:
@@ -90,7 +56,7 @@ def _unknown(engine: str, name: str, known: list[str]) -> str:
 
 
 def _read(form: str, value: Any) -> Any:
-    """A value that has come through a command line as text, as what it stands for."""
+    """A value that came through a command line as text, in its own type."""
     if form == SWITCH and isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)
     if form == SECONDS and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:

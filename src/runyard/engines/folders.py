@@ -12,7 +12,7 @@ from pathlib import Path
 from runyard.contracts import names
 from runyard.contracts.plan import Plan, node_folder, run_of_folder
 from runyard.engines import runners
-from runyard.engines.base import Ear, EngineError, Gang, Handle
+from runyard.engines.base import EngineError, EngineEvents, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
 from runyard.node.delivery import removal
 from runyard.node.lock import take_lock
@@ -52,7 +52,7 @@ class RunFolders:
         return made
 
     def take_back(self, folder: Path) -> Handle | None:
-        """Remove the folder of a node, so that no runner which was asked for can begin in it any more; the runner that
+        """Remove the folder of a node, so that no runner that was requested can begin in it any more; the runner that
         has begun, if there is one, and then the folder stays."""
         lock = take_lock(folder)
         if lock is None:
@@ -70,13 +70,13 @@ class RunFolders:
         for nursery in self._nurseries.values():
             nursery.close()
 
-    def rescue(self, run_id: str, ear: Ear) -> Handle | None:
+    def rescue(self, run_id: str, events: EngineEvents) -> Handle | None:
         """Deliver what dead node runners left behind, and end what they left alive. None: there is nothing of it."""
         folder = self.to_rescue(run_id)
         if folder is None:
             return None
         alive = runners.holder(folder / "runner.lock")
-        if alive is not None and self.watch(run_id, {RESCUE: alive}, ear):
+        if alive is not None and self.watch(run_id, {RESCUE: alive}, events):
             return {RESCUE: alive}
         try:
             (folder / "streams").mkdir(exist_ok=True, mode=0o700)
@@ -85,7 +85,7 @@ class RunFolders:
             raise EngineError(why(error, folder)) from error
         except BadFile as error:
             raise EngineError(f"What node runners left in {folder} cannot be delivered: {error}") from error
-        await_end([process], lambda how: ear.gone(run_id, how))
+        await_end([process], lambda how: events.gone(run_id, how))
         return {RESCUE: process.handle}
 
     def to_rescue(self, run_id: str) -> Path | None:
@@ -96,9 +96,9 @@ class RunFolders:
             return own
         return next(filter(_worked_in, self._of_all_nodes(run_id)), None)
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+    def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
         """Take up the watch of a rescue after a restart of the server. False when it is gone."""
-        return runners.await_others([handle[RESCUE]], lambda how: ear.gone(run_id, how))
+        return runners.await_others([handle[RESCUE]], lambda how: events.gone(run_id, how))
 
     def stop(self, handle: Handle) -> None:
         runners.terminate([handle[RESCUE]])
@@ -111,18 +111,18 @@ class RunFolders:
         )
 
     def worked_in(self, run_id: str) -> bool:
-        """Whether something lies here that a node runner may have left of a run."""
+        """Whether a node runner may have left something of a run here."""
         return any(map(_worked_in, self._of_all_nodes(run_id)))
 
     def left(self) -> list[str]:
-        """The runs of which something lies here."""
+        """The runs that have a folder here."""
         try:
             return sorted({run_of_folder(name) for name in os.listdir(self.runs) if not name.startswith(".")})
         except FileNotFoundError:
             return []
 
     def clear(self, run_id: str) -> None:
-        """Remove what lies here of a run: nobody wants it, or everything was delivered. A node runner that is at work
+        """Remove the folders of a run: nobody wants it, or everything was delivered. A node runner that is at work
         there does that itself."""
         for folder in self._of_all_nodes(run_id):
             if runners.holder(folder / "runner.lock") is None:
@@ -139,7 +139,7 @@ def _worked_in(folder: Path) -> bool:
 
 
 def why(error: OSError, folder: Path) -> str:
-    """What went wrong with a run's folder, in words."""
+    """What went wrong with a run's folder, as a message."""
     if error.errno == errno.ENOSPC:
         return f"There is no space left on the disk of {folder}. Free some, for example with `runyard rm`."
     return f"The node runner could not be started in {folder}: {error.strerror or error}."

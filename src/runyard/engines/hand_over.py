@@ -29,9 +29,9 @@ def hand_over(gang: Gang, folders: RunFolders) -> Parcel:
     """Lay the plans out on this disk, for the nodes that see it and for those that fetch theirs over HTTP."""
     first = folders.make(gang)[0]
     plan = gang.plans[0]
-    word = secrets.token_hex(16)
+    proof = secrets.token_hex(16)
     try:
-        write_private(first / WITNESS, word)
+        write_private(first / WITNESS, proof)
     except OSError as error:
         raise EngineError(why(error, first)) from error
     order = {
@@ -39,7 +39,7 @@ def hand_over(gang: Gang, folders: RunFolders) -> Parcel:
         "url": plan.server_url,
         "runs": str(folders.runs),
         "witness": str(first / WITNESS),
-        "word": word,
+        "word": proof,
         "sdk": plan.sdk,
         "code": Path(plan.sdk).name,
     }

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from runyard.contracts.compute import Node, Target
 from runyard.engines import runners
-from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
+from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Finding, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
 from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
 from runyard.system.folders import remove
 
 
 def default_places() -> int:
-    """Nodes of runs at once on this machine unless the operator says otherwise: some always, more with more cores."""
+    """Nodes of runs at once on this machine by default: some always, more with more cores."""
     return max(8, 2 * (os.cpu_count() or 1))
 
 
@@ -30,7 +31,7 @@ class LocalEngine(Engine):
     def offer(self) -> Offer:
         return Offer([Node(socket.gethostname(), "idle", address="127.0.0.1")])
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         folders = self._folders.make(gang)
         nursery = self._folders.nursery(gang.plans[0].sdk)
         started: list[Started] = []
@@ -45,23 +46,28 @@ class LocalEngine(Engine):
                 remove(folder)
             kind = EngineAway if isinstance(error, NurseryEnded) else EngineError
             raise kind(why(error, folders[0])) from error
-        ear.placed(gang.run_id)
-        await_end(started, lambda how: ear.gone(gang.run_id, how))
+        events.placed(gang.run_id)
+        await_end(started, lambda how: events.gone(gang.run_id, how))
         return {"nodes": [process.handle for process in started]}
 
     def _start(self, nursery: Nursery, folder: Path) -> Started:
         try:
             return nursery.start(folder)
         except NurseryEnded:
-            at_work = self._folders.take_back(folder)  # one that it has started, and did not tell of
+            at_work = self._folders.take_back(folder)  # one that it has started, and did not report
             if at_work is None:
                 raise
             found = Started(at_work)
-            found.tell(None)
+            found.set_status(None)
             return found
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
-        return runners.await_others(handle["nodes"], lambda how: ear.gone(run_id, how))
+    def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
+        return runners.await_others(handle["nodes"], lambda how: events.gone(run_id, how))
 
     def stop(self, run_id: str, handle: Handle) -> None:
         runners.terminate(handle["nodes"])
+
+    @classmethod
+    def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:
+        cores = os.cpu_count() or 1
+        yield Finding(True, f"nodes are places on this machine, which has {cores} core{'' if cores == 1 else 's'}")

@@ -1,6 +1,6 @@
 """Starting node runners on this machine through a process that forks them (`runyard.node.nursery`), and their ends.
 
-The nursery is the parent of the runners, so it alone is told how each has ended. It may be killed or stopped: the next
+The nursery is the parent of the runners, so it alone learns how each has ended. It may be killed or stopped: the next
 start makes another one, and the end of a runner is then seen, if not how.
 """
 
@@ -27,13 +27,13 @@ ROOM = 4096
 """Bytes that the title of a runner may have: `ps` shows the folder of its run."""
 
 ANSWERS_WITHIN = 30.0
-"""Seconds for an answer. One that says nothing for so long was stopped, or hangs: it is killed, and another follows."""
+"""Seconds for an answer. One that is silent for so long was stopped, or hangs: it is killed, and another follows."""
 
 ENDS_WITHIN = 5.0
-"""Seconds for it to end by itself: one that was stopped, say, must not keep the server from ending."""
+"""Seconds for it to end by itself: one that was stopped, for example, must not prevent the server from ending."""
 
 LOOK_EVERY = 5.0
-"""Seconds between two looks at a runner of whose end a nursery has not told: that may have been stopped."""
+"""Seconds between two checks of a runner whose end was not reported: its nursery may have been stopped."""
 
 
 class NurseryEnded(OSError):
@@ -45,18 +45,18 @@ class Started:
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
-        self._told = threading.Event()
+        self._reported = threading.Event()
         self._status: int | None = None
 
-    def tell(self, status: int | None) -> None:
+    def set_status(self, status: int | None) -> None:
         """Its wait status; None when it cannot be known any more."""
         self._status = status
-        self._told.set()
+        self._reported.set()
 
     def wait(self) -> str:
-        """Wait for its end; how it ended, in words."""
-        while not self._told.wait(LOOK_EVERY):
-            if runners.find(self.handle) is None and not self._told.wait(LOOK_EVERY):
+        """Wait for its end; how it ended, as a message."""
+        while not self._reported.wait(LOOK_EVERY):
+            if runners.find(self.handle) is None and not self._reported.wait(LOOK_EVERY):
                 return "it is gone"
         if self._status is None:
             runners.wait(self.handle)
@@ -71,7 +71,7 @@ class Started:
 
 
 def await_end(gang: Sequence[Started], gone: runners.Gone) -> None:
-    """Wait, in a thread, for runners that this server has started. What node 0 says of its end is told."""
+    """Wait, in a thread, for runners that this server has started. The end of node 0 is what is reported."""
 
     def wait() -> None:
         ends = [each.wait() for each in gang]
@@ -87,10 +87,10 @@ class _Process:
     child: subprocess.Popen[bytes]
     answers: queue.SimpleQueue[Started | OSError]
 
-    def ask(self, words: Sequence[str]) -> Started | OSError:
+    def ask(self, arguments: Sequence[str]) -> Started | OSError:
         assert self.child.stdin is not None
-        with contextlib.suppress(BrokenPipeError, ValueError):  # it has ended, or was closed: the reader tells
-            self.child.stdin.write(json.dumps(words).encode() + b"\n")
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it has ended, or was closed: the reader notices
+            self.child.stdin.write(json.dumps(arguments).encode() + b"\n")
             self.child.stdin.flush()
         try:
             return self.answers.get(timeout=ANSWERS_WITHIN)
@@ -123,9 +123,9 @@ class Nursery:
         """Start a node runner in a session of its own, so that it outlives the server. OSError when it cannot be.
 
         After NurseryEnded a runner may be at work in the folder nevertheless, or begin to be: its nursery was killed
-        before it could tell.
+        before it could answer.
         """
-        (folder / "streams" / "runner.log").open("ab").close()  # here a full disk can still be told
+        (folder / "streams" / "runner.log").open("ab").close()  # here a full disk can still be reported
         with self._asking:
             answer = self._ask(folder, *options)
             if isinstance(answer, NurseryEnded):  # since it was last needed: another one follows it
@@ -135,7 +135,7 @@ class Nursery:
         return answer
 
     def get_ready(self) -> None:
-        """Have the process there before the first runner is asked for."""
+        """Start the process before the first runner is needed."""
         self._at_hand()
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class Nursery:
             return self._process
 
     def _open(self) -> _Process:
-        environment = {name: value for name, value in os.environ.items() if name not in runners.KEPT_FROM_RUNS}
+        environment = {name: value for name, value in os.environ.items() if name not in runners.HIDDEN_FROM_RUNS}
         # -I -S: the runner needs only the standard library, and starts in a fraction of the time without site.
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(self._sdk / "runyard" / "node"), "--nursery", "." * ROOM],
@@ -181,21 +181,21 @@ class Nursery:
         return process
 
 
-def _read(said: IO[bytes], answers: queue.SimpleQueue[Started | OSError]) -> None:
-    """Pass on what a nursery says, until it is gone."""
+def _read(output: IO[bytes], answers: queue.SimpleQueue[Started | OSError]) -> None:
+    """Pass on what a nursery reports, until it has ended."""
     alive: dict[int, Started] = {}
     try:
-        with said:
-            for line in said:
-                words = json.loads(line)
-                if "pid" in words:
-                    started = alive[words["pid"]] = Started(runners.handle_of(words["pid"]))
+        with output:
+            for line in output:
+                report = json.loads(line)
+                if "pid" in report:
+                    started = alive[report["pid"]] = Started(runners.handle_of(report["pid"]))
                     answers.put(started)
-                elif "errno" in words:
-                    answers.put(OSError(words["errno"], os.strerror(words["errno"])))
+                elif "errno" in report:
+                    answers.put(OSError(report["errno"], os.strerror(report["errno"])))
                 else:
-                    alive.pop(words["ended"]).tell(words["status"])
-    finally:  # also should it have said something else: nobody may wait for ever
+                    alive.pop(report["ended"]).set_status(report["status"])
+    finally:  # also after a report that cannot be read: nobody may wait for ever
         for started in alive.values():
-            started.tell(None)
+            started.set_status(None)
         answers.put(NurseryEnded("what starts node runners has ended"))

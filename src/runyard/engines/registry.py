@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, cast
 
-from runyard.contracts.compute import LOCAL_ENGINE, RAY, SLURM, Target
-from runyard.engines.base import Engine, EngineError
+from runyard.contracts.compute import LOCAL_ENGINE, Target
+from runyard.contracts.engines import BUILT_IN
+from runyard.engines import discovery
+from runyard.engines.base import Engine
 from runyard.engines.folders import RunFolders
+from runyard.engines.guard import GuardedEngine, guarded
 from runyard.engines.local import LocalEngine
 
 
@@ -44,12 +49,9 @@ class Engines:
         self.folders.nursery(str(sdk)).get_ready()
 
     def _open(self, target: Target) -> Engine:
-        if target.engine == RAY:
-            from runyard.engines.ray.engine import RayEngine
-
-            return RayEngine(self.folders, self._home, target.options)
-        if target.engine == SLURM:
-            from runyard.engines.slurm.engine import SlurmEngine
-
-            return SlurmEngine(self.folders, self._home, target.options)
-        raise EngineError(f"This version of Runyard has no engine {target.engine!r} ({target.name}).")
+        loaded = discovery.load(discovery.describe(target.engine))
+        make = cast("Callable[[RunFolders, Path, Mapping[str, Any]], Engine]", loaded)
+        if target.engine in BUILT_IN:
+            return make(self.folders, self._home, target.options)
+        with guarded(target.engine):
+            return GuardedEngine(target.engine, make(self.folders, self._home, target.options))

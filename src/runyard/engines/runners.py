@@ -1,4 +1,4 @@
-"""Node runners as processes of this machine: finding them again, asking them to stop, telling when they are gone."""
+"""Node runners as processes of this machine: finding them again, asking them to stop, noticing their end."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from runyard.engines.base import Handle
 from runyard.system.json_files import BadFile, is_process, read_object
 
 Gone = Callable[[str], None]
-"""Called once with how it ended, in words, when none of some processes is alive any more."""
+"""Called once with how it ended, as a message, when none of some processes is alive any more."""
 
-KEPT_FROM_RUNS = (
+HIDDEN_FROM_RUNS = (
     "RUNYARD_TOKEN",
     "RUNYARD_DATABASE_URL",
     "RUNYARD_SERVER",

@@ -11,7 +11,7 @@ from runyard.contracts import secrets
 def reveal(launch: Mapping[str, Any], secret_of: Callable[[str], str]) -> tuple[dict[str, Any], dict[str, str]]:
     """A launch with its secrets in place, and those of its environment by name.
 
-    The environment keeps the names: whoever builds it is handed the values beside it, and says the names in its log.
+    The names stay in the environment: whoever builds it gets the values beside it, and logs the names.
     """
     values = {name: secret_of(name) for name in sorted(secrets.names_in(launch))}
     revealed = {

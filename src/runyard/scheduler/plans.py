@@ -1,4 +1,4 @@
-"""What the node runners of a run are told: one plan for each node, the same but for the node's number."""
+"""The plans for the node runners of a run: one for each node, the same but for the node's number."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
 
 
 def _wish(target: Target) -> str:
-    """A size is a request to a cluster; here it is said once that it is none."""
+    """A size is a request to a cluster. On this machine it has no effect, and a note in the log mentions that once."""
     size = vm_sizes.find(target.vm_size)
     meaning = f" ({size})" if size is not None else ""
     return f"{target.name} stands for {target.vm_size}{meaning}; on this machine its nodes use what the machine has"

@@ -59,7 +59,7 @@ class Pool:
         self._settle()
 
     def take(self, run_id: str, nodes: int, running: bool = False) -> None:
-        """Give a run its nodes, idle ones first. Whether it may have them is for the queue to say."""
+        """Give a run its nodes, idle ones first. Whether it may have them is the queue's decision."""
         now = self._settle()
         idle = sorted(number for number, place in self._places.items() if place.run_id is None)
         chosen = idle[:nodes]

@@ -4,7 +4,7 @@ A run takes all its nodes at once. One that came later may go before one that wa
 however long anything runs: `first_to_start` has the rule.
 
 On this machine itself, a run that another run has submitted, as its child or not, does not wait while that one is under
-way: one that waits for what it has submitted would otherwise keep it out for ever.
+way: one that waits for what it has submitted would otherwise block it for ever.
 """
 
 from __future__ import annotations
@@ -73,20 +73,20 @@ class Queue:
         self._name = name
         self._children_pass = children_pass
         self._most_unplaced = unplaced
-        self._line: list[Waiting] = []  # by age
+        self._entries: list[Waiting] = []  # by age
         self._waiting: dict[str, Waiting] = {}
         self._holding: dict[str, Waiting] = {}
         self._unplaced: dict[str, None] = {}
-        self._untold: list[str] = []
+        self._new: list[str] = []
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._waiting or run_id in self._holding
 
     def wait(self, entry: Waiting) -> None:
         self._remove(entry.run_id)
-        bisect.insort(self._line, entry)
+        bisect.insort(self._entries, entry)
         self._waiting[entry.run_id] = entry
-        self._untold.append(entry.run_id)
+        self._new.append(entry.run_id)
 
     def hold(self, entry: Waiting, placed: bool = True) -> None:
         """The run has its nodes, or has been handed over to a cluster that will give them."""
@@ -103,7 +103,7 @@ class Queue:
         entry = self._holding.get(run_id)
         if entry is not None:  # else it has ended meanwhile
             self.leave(run_id)
-            bisect.insort(self._line, entry)
+            bisect.insort(self._entries, entry)
             self._waiting[run_id] = entry
 
     def leave(self, run_id: str) -> None:
@@ -116,31 +116,31 @@ class Queue:
         if self._most_unplaced is not None and len(self._unplaced) >= self._most_unplaced:
             return None
         if self.total is None:
-            return self._line[0] if self._line else None
+            return self._entries[0] if self._entries else None
         sizes = (entry.nodes for entry in self._holding.values())
-        index = first_to_start(self.total, sizes, (entry.nodes for entry in self._line))
+        index = first_to_start(self.total, sizes, (entry.nodes for entry in self._entries))
         if index is not None:
-            return self._line[index]
+            return self._entries[index]
         if self._children_pass:
-            return next((entry for entry in self._line if entry.parent_id in self._holding), None)
+            return next((entry for entry in self._entries if entry.parent_id in self._holding), None)
         return None
 
-    def untold(self) -> list[str]:
-        """The runs that have begun to wait since this was last asked. They have not been told why yet."""
-        untold, self._untold = self._untold, []
-        return [run_id for run_id in untold if run_id in self._waiting]
+    def newly_waiting(self) -> list[str]:
+        """The runs that have begun to wait since the last call: their reason is not stored yet."""
+        new, self._new = self._new, []
+        return [run_id for run_id in new if run_id in self._waiting]
 
     def runs(self) -> list[str]:
         """Those that hold nodes, then those that wait."""
-        return [*self._holding, *(entry.run_id for entry in self._line)]
+        return [*self._holding, *(entry.run_id for entry in self._entries)]
 
     def why(self, run_id: str) -> str | None:
-        """What a waiting run waits for, in words; None when it does not wait."""
+        """What a waiting run waits for, as a sentence; None when it does not wait."""
         entry = self._waiting.get(run_id)
         if entry is None:
             return None
         if self.total is None:
-            first = next(iter(self._unplaced), None) or self._line[0].run_id
+            first = next(iter(self._unplaced), None) or self._entries[0].run_id
             if first == run_id:
                 return f"is about to be handed over to {self._name}"
             return f"waits until run {first}, which came before it, has its nodes on {self._name}"
@@ -148,8 +148,8 @@ class Queue:
         if entry.nodes > self.total:
             return f"{wanted}: make the target larger, or submit the run with fewer nodes"
         held = sum(each.nodes for each in self._holding.values())
-        if entry.nodes <= self.total - held and self._line[0].run_id != run_id:
-            ahead = self._line[0]
+        if entry.nodes <= self.total - held and self._entries[0].run_id != run_id:
+            ahead = self._entries[0]
             return f"{wanted}; run {ahead.run_id}, which came before it, waits for {ahead.nodes}"
         return f"{wanted}; {self._holders()}"
 
@@ -166,4 +166,4 @@ class Queue:
     def _remove(self, run_id: str) -> None:
         entry = self._waiting.pop(run_id, None)
         if entry is not None:
-            del self._line[bisect.bisect_left(self._line, entry)]
+            del self._entries[bisect.bisect_left(self._entries, entry)]

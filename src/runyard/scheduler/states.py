@@ -1,7 +1,7 @@
 """The state machine of a run: one function turns what was seen into the state that follows.
 
-Nothing else in Runyard chooses a run's state. `decide` is pure: it is given the state that is, and a fact, and says
-which state comes next and why, or that nothing changes.
+Nothing else in Runyard chooses a run's state. `decide` is pure: it takes the present state and a fact, and returns
+the state that comes next and why, or that nothing changes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ HEARTBEAT, SILENT, LOST, CANCEL, PREEMPT, TAKEN = "heartbeat", "silent", "lost",
 DECLARED = "declared"
 
 LOST_CODES = frozenset({"NodeRunnerLost", "OwnerLost"})
-"""Errors that were a guess from silence. Whoever knows how the run really ended may still say so."""
+"""Errors that were a guess from silence. Whoever knows how the run really ended may still report it."""
 
 REPLACED_CODES = frozenset({"NodeRunnerLost", "NodeLost"})
 """Errors after which a run starts again by itself, where nodes may be taken away at any time."""
 
 OUTCOME = "declared_outcome"
-"""The key by which the error of a run under way keeps what its user has said of its end, until it has ended."""
+"""The key in the error of a run under way for the end that its user has declared, until it has ended."""
 
 _BY_OUTCOME = {"completed": states.COMPLETED, "failed": states.FAILED}
 
@@ -36,7 +36,7 @@ _BEFORE_RUNNING = _WAITING | {states.PREPARING, states.STARTING}
 class Fact:
     """Something that was seen of a run, by its node runner, its engine, its owner, or the clock.
 
-    `attempt` is the one that it was seen of, where that was told. `final` says that the run cannot start again.
+    `attempt` is the one that it was seen of, where that is known. `final`: the run cannot start again.
     """
 
     kind: str
@@ -67,7 +67,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Change:
-    """The state that follows. `at` is when its cause happened, if that was told; `error` is that of a failure;
+    """The state that follows. `at` is when its cause happened, if that is known; `error` is that of a failure;
     `restart` is why the attempt under way is to be followed by another one, if that is new."""
 
     status: str
@@ -83,11 +83,11 @@ FIRST = Attempt()
 def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, attempt: Attempt = FIRST) -> Change | None:
     """The change that `fact` brings to a run in `status`, or None.
 
-    `error` is the run's error so far; `led` says that the run is led by the process that made it (interactive and
-    child runs), so there is no node runner that could be asked to stop.
+    `error` is the run's error so far; `led`: the run is led by the process that made it (interactive and child
+    runs), so there is no node runner that could be asked to stop.
     """
     if fact.attempt is not None and fact.attempt != attempt.number:
-        return None  # told late: another attempt is under way
+        return None  # reported late: another attempt is under way
     if status in states.TERMINAL:
         return _end(status, fact, attempt) if fact.kind == ENDED and is_guess(status, error) else None
     if fact.kind == DECLARED:
@@ -97,7 +97,7 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
     if fact.kind == CANCEL:
         return _cancel(status, led)
     if status == states.QUEUED and attempt.restart is not None:
-        # Its end was told or guessed. One who knows that it was a good one may still say so.
+        # Its end was reported or guessed. A report that it was a good one still counts.
         return _end(status, fact, attempt) if fact.kind == ENDED and (fact.completed or fact.final) else None
     if fact.kind == ENDED:
         return _end(status, fact, attempt)
@@ -108,33 +108,33 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
     if fact.kind in (PREEMPT, TAKEN):
         return None if is_declared(error) else _start_again(status, led, fact, attempt)
     if fact.kind in (AWAY, BACK) and attempt.restart is not None:
-        return None  # in Queued it would be taken for over, before it has told or shown its end
+        return None  # in Queued it would be taken for over, before its end is known
     return _go_on(status, fact)
 
 
 def is_guess(status: str, error: dict[str, Any] | None) -> bool:
-    """Whether a run was given up because nothing was heard: the truth may still come."""
+    """Whether a run was given up because of silence: the truth may still come."""
     return status == states.FAILED and (error or {}).get("code") in LOST_CODES
 
 
 def is_declared(error: dict[str, Any] | None) -> bool:
-    """Whether a run under way is being ended because its user has said how it ends."""
+    """Whether a run under way is being ended because its user has declared its end."""
     return OUTCOME in (error or {})
 
 
 def _declare(status: str, led: bool, fact: Fact) -> Change:
-    """A run whose script may be alive is ended first: until then, what was said is kept as its error."""
+    """A run whose script may be alive is ended first: until then, the declared end is part of its error."""
     outcome = "completed" if fact.outcome == "completed" else "failed"
     if led or status in (states.NOT_STARTED, states.QUEUED):
-        return Change(_BY_OUTCOME[outcome], _said(fact, outcome), fact.error, fact.at)
-    kept = {**(fact.error or {"code": outcome, "message": f"The run was marked as {outcome}."}), OUTCOME: outcome}
-    return Change(states.FINALIZING, f"marked as {outcome}; its script is being ended", kept)
+        return Change(_BY_OUTCOME[outcome], _message(fact, outcome), fact.error, fact.at)
+    error = {**(fact.error or {"code": outcome, "message": f"The run was marked as {outcome}."}), OUTCOME: outcome}
+    return Change(states.FINALIZING, f"marked as {outcome}; its script is being ended", error)
 
 
-def _declared_end(said: dict[str, Any], fact: Fact) -> Change:
-    status = _BY_OUTCOME[said[OUTCOME]]
-    error = {key: value for key, value in said.items() if key != OUTCOME}
-    reason = str(error.get("message") or said[OUTCOME]).partition("\n")[0]
+def _declared_end(declared: dict[str, Any], fact: Fact) -> Change:
+    status = _BY_OUTCOME[declared[OUTCOME]]
+    error = {key: value for key, value in declared.items() if key != OUTCOME}
+    reason = str(error.get("message") or declared[OUTCOME]).partition("\n")[0]
     return Change(status, reason, error if status == states.FAILED else None, fact.at)
 
 
@@ -186,7 +186,7 @@ def _start_again(status: str, led: bool, fact: Fact, attempt: Attempt) -> Change
 
 def _lost(status: str, fact: Fact, attempt: Attempt) -> Change | None:
     if status in (states.NOT_STARTED, states.QUEUED):
-        return None  # nobody is expected to be heard yet
+        return None  # no heartbeat is expected yet
     if status == states.CANCEL_REQUESTED:
         return Change(states.CANCELED, fact.reason or "cancelled; the node runner is gone", at=fact.at)
     if (attempt.restart is not None or attempt.replaceable) and not fact.final:
@@ -196,7 +196,7 @@ def _lost(status: str, fact: Fact, attempt: Attempt) -> Change | None:
 
 def _end(status: str, fact: Fact, attempt: Attempt) -> Change:
     if fact.timed_out:
-        return Change(states.FAILED, _said(fact, "ran longer than it may"), fact.error, fact.at)
+        return Change(states.FAILED, _message(fact, "ran longer than it may"), fact.error, fact.at)
     code = (fact.error or {}).get("code")
     if (status == states.CANCEL_REQUESTED and (fact.stopped or code in LOST_CODES)) or fact.outcome == "canceled":
         return Change(states.CANCELED, fact.reason or "cancelled", at=fact.at)
@@ -206,11 +206,11 @@ def _end(status: str, fact: Fact, attempt: Attempt) -> Change:
     replaced = attempt.replaceable and code in REPLACED_CODES
     if (wanted or replaced) and status not in (*states.TERMINAL, states.CANCEL_REQUESTED) and not fact.final:
         return _next_attempt(fact, attempt)
-    return Change(states.FAILED, _said(fact, "failed"), fact.error, fact.at)
+    return Change(states.FAILED, _message(fact, "failed"), fact.error, fact.at)
 
 
 def _next_attempt(fact: Fact, attempt: Attempt) -> Change:
-    why = attempt.restart or _said(fact, "a node was lost").rstrip(".")
+    why = attempt.restart or _message(fact, "a node was lost").rstrip(".")
     if attempt.number <= attempt.restarts:
         return Change(states.QUEUED, f"{why}; attempt {attempt.number + 1} follows", at=fact.at, restart=why)
     message = (
@@ -221,6 +221,6 @@ def _next_attempt(fact: Fact, attempt: Attempt) -> Change:
     return Change(states.FAILED, message, {"code": "RestartsExhausted", "message": message, "help": help}, fact.at)
 
 
-def _said(fact: Fact, otherwise: str) -> str:
+def _message(fact: Fact, otherwise: str) -> str:
     message = str((fact.error or {}).get("message") or "")
     return fact.reason or message.partition("\n")[0] or otherwise

@@ -1,11 +1,16 @@
-"""The compute targets that runs wait for or hold: the queue of each, its nodes where they are ours, its worker."""
+"""The compute targets that runs wait for or hold: the queue of each, its nodes where they are ours, its worker.
+
+Whoever starts runs subscribes to the queues; nothing here knows how a run is started.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
-from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, NODE_STATES, RAY, Node, Status, Target
+from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, NODE_STATES, Node, Status, Target
+from runyard.engines import discovery
 from runyard.engines.base import Engine, EngineAway, EngineError
 from runyard.engines.registry import Engines
 from runyard.scheduler.pool import Pool, moment
@@ -27,27 +32,32 @@ def steady() -> float:
     return _WHEN_LOADED + time.monotonic()
 
 
-class Line:
-    """Those who wait for one target, and those who hold it. Safe to use from many threads.
+StartNext = Callable[["TargetQueue"], None]
+"""Starts the run of a queue whose turn it is, if there is one. Called by the worker of the queue."""
 
-    On this machine the queue gives out the nodes of a pool. A cluster has nodes and a queue of its own: Slurm is handed
-    every run at once, and Ray, whose groups know no order, one that waits at a time.
+
+class TargetQueue:
+    """The runs that wait for one target, and those that hold it. Safe to use from many threads.
+
+    On this machine the queue gives out the nodes of a pool. A cluster has nodes and a queue of its own: Slurm gets
+    every run at once, and Ray, whose groups know no order, one waiting run at a time.
     """
 
-    def __init__(self, target: Target, engines: Engines) -> None:
+    def __init__(self, target: Target, engines: Engines, start_next: StartNext) -> None:
         self._lock = threading.Lock()
         self._engines = engines
+        self._start_next = start_next
         self.target = target
         self.worker = Worker(f"target {target.name}")
-        self.away: str | None = None  # why the cluster could not be handed a run when it was last tried
-        self.ask_again_at = 0.0  # by the monotonic clock
+        self.away: str | None = None  # why the cluster could not take a run at the last try
+        self.retry_at = 0.0  # by the monotonic clock
         self._since = steady()
         self.ours = target.engine == LOCAL_ENGINE
         self._queue = Queue(
             "this machine" if target.name == LOCAL else target.name,
             self._total(),
             children_pass=target.name == LOCAL,
-            unplaced=1 if target.engine == RAY else None,
+            unplaced=_most_waiting(target),
         )
         self._pool = Pool(target.name, *self._scale(), steady) if self.ours else None
 
@@ -56,8 +66,12 @@ class Line:
         """Raises EngineError where it is missing or broken."""
         return self._engines.of(self.target)
 
+    def wake(self, after: float = 0.0) -> None:
+        """Start the run whose turn it is, if there is one, as a job of the worker."""
+        self.worker.post(lambda: self._start_next(self), key="start", after=after)
+
     def change(self, target: Target) -> None:
-        """The target was changed: what a run holds stays with it until it ends."""
+        """The target was changed. What a run holds, it holds until it ends."""
         with self._lock:
             self.target = target
             self._queue.total = self._total()
@@ -103,10 +117,10 @@ class Line:
             if self._pool is not None:
                 self._pool.started(run_id)
 
-    def untold(self) -> list[tuple[str, str]]:
-        """The runs that have begun to wait since this was last asked, and what for."""
+    def newly_waiting(self) -> list[tuple[str, str]]:
+        """The runs that have begun to wait since the last call, and what for."""
         with self._lock:
-            return [(run_id, self.away or self._queue.why(run_id) or "") for run_id in self._queue.untold()]
+            return [(run_id, self.away or self._queue.why(run_id) or "") for run_id in self._queue.newly_waiting()]
 
     def why(self, run_id: str) -> str | None:
         """What a run waits for at this moment; None when it does not wait."""
@@ -130,7 +144,7 @@ class Line:
             return self._pool.nodes()
 
     def status(self) -> Status:
-        """How the target stands. A cluster scales itself, so what it has is what it is meant to have."""
+        """The state of the target. A cluster scales itself, so what it has is what it is meant to have."""
         if self._pool is not None:
             with self._lock:
                 return self._pool.status()
@@ -144,7 +158,7 @@ class Line:
         return Status(current_nodes=len(states), target_nodes=len(states), counts=counts, changed_at=changed)
 
     def most_nodes(self) -> int | None:
-        """How many nodes a run can ever have here; None when only the cluster could know, and it does not say."""
+        """How many nodes a run can ever have here; None when only the cluster could know, and does not answer."""
         if self.ours or self.target.max_nodes is not None:
             return self._total()
         try:
@@ -171,19 +185,24 @@ class Line:
         return self.target.min_nodes, self._total() or 0, self.target.idle_seconds
 
 
-class Lines:
-    """Every line of the server, made when it is first asked for. `local` is one for all workspaces."""
+class TargetQueues:
+    """Every queue of the server, made when it is first needed. `local` is one for all workspaces."""
 
     def __init__(self, store: Store, engines: Engines) -> None:
         self._store, self._engines = store, engines
+        self._subscribers: list[StartNext] = []
         self._lock = threading.Lock()
-        self._lines: dict[tuple[str, str], Line] = {}
-        self._of_run: dict[str, Line] = {}
+        self._queues: dict[tuple[str, str], TargetQueue] = {}
+        self._of_run: dict[str, TargetQueue] = {}
 
-    def of(self, workspace: str, name: str) -> Line | None:
-        """The line of a target; None when there is no such target."""
+    def subscribe(self, start_next: StartNext) -> None:
+        """Have the runs of every queue started by this function."""
+        self._subscribers.append(start_next)
+
+    def of(self, workspace: str, name: str) -> TargetQueue | None:
+        """The queue of a target; None when there is no such target."""
         key = ("", LOCAL) if name == LOCAL else (workspace, name)
-        found = self._lines.get(key)
+        found = self._queues.get(key)
         if found is not None:
             return found
         with self._store.database.read() as connection:
@@ -191,42 +210,59 @@ class Lines:
         if target is None:
             return None
         with self._lock:
-            return self._lines.setdefault(key, Line(target, self._engines))
+            return self._queues.setdefault(key, TargetQueue(target, self._engines, self._start_next))
 
-    def of_run(self, run_id: str) -> Line | None:
-        """The line of a run that waits or is under way."""
+    def of_run(self, run_id: str) -> TargetQueue | None:
+        """The queue of a run that waits or is under way."""
         return self._of_run.get(run_id)
 
-    def enter(self, run: Run) -> Line | None:
-        """The line that a run belongs to from now on; None when its target is not there (any more)."""
-        line = self.of(run.workspace, run.target)
-        if line is not None:
-            self._of_run[run.id] = line
-        return line
+    def enter(self, run: Run) -> TargetQueue | None:
+        """The queue that a run belongs to from now on; None when its target is not there (any more)."""
+        queue = self.of(run.workspace, run.target)
+        if queue is not None:
+            self._of_run[run.id] = queue
+        return queue
 
-    def leave(self, run_id: str) -> Line | None:
-        """A run has ended; returns the line that it has left."""
-        line = self._of_run.pop(run_id, None)
-        if line is not None:
-            line.leave(run_id)
-        return line
+    def leave(self, run_id: str) -> TargetQueue | None:
+        """A run has ended; returns the queue that it has left."""
+        queue = self._of_run.pop(run_id, None)
+        if queue is not None:
+            queue.leave(run_id)
+        return queue
 
-    def changed(self, workspace: str, name: str) -> Line | None:
-        """A target was made, changed or removed; returns its line unless it was removed."""
+    def changed(self, workspace: str, name: str) -> TargetQueue | None:
+        """A target was made, changed or removed; returns its queue unless it was removed."""
         with self._store.database.read() as connection:
             target = compute.look_up(connection, workspace, name)
         with self._lock:
-            line = self._lines.get((workspace, name))
-            if line is not None and target is not None and target.engine == line.target.engine:
-                line.change(target)
-            elif line is not None:  # removed, or made anew for another engine
-                del self._lines[workspace, name]
-                line.worker.close(wait=False)
+            queue = self._queues.get((workspace, name))
+            if queue is not None and target is not None and target.engine == queue.target.engine:
+                queue.change(target)
+            elif queue is not None:  # removed, or made anew for another engine
+                del self._queues[workspace, name]
+                queue.worker.close(wait=False)
         return None if target is None else self.of(workspace, name)
 
+    def is_replaceable(self, run: Run) -> bool:
+        """Whether the nodes of a run that waits or is under way may be taken away at any time."""
+        queue = self.of_run(run.id)
+        return queue is not None and queue.target.low_priority
+
+    def _start_next(self, queue: TargetQueue) -> None:
+        for start_next in self._subscribers:
+            start_next(queue)
+
     def close(self) -> None:
-        for line in list(self._lines.values()):
-            line.worker.close()
+        for queue in list(self._queues.values()):
+            queue.worker.close()
+
+
+def _most_waiting(target: Target) -> int | None:
+    """How many runs may wait inside the cluster. Of an engine that cannot be loaded no run gets that far."""
+    try:
+        return discovery.describe(target.engine).most_waiting
+    except EngineError:
+        return None
 
 
 def _entry(run: Run) -> Waiting:

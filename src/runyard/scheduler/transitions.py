@@ -1,4 +1,4 @@
-"""The one place that changes a run's state: what `states.decide` says is stored with its time and reason, and told."""
+"""The one place that changes a run's state: stores what `states.decide` decides, and informs the subscribers."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from runyard.store.runs import attempts, runs
 from runyard.store.runs.runs import Run, StateChange
 from runyard.store.store import Store
 
+Subscriber = Callable[[Run, StateChange], None]
+"""Called with the run after a change, and the change."""
 
-class Ledger:
-    """`replaceable` says whether the nodes of a run may be taken away at any time; `changed` is called with a run after
-    every change, and `notify` with the change. Any thread may call."""
 
-    def __init__(
-        self,
-        store: Store,
-        replaceable: Callable[[Run], bool],
-        notify: Callable[[str, StateChange], None],
-        changed: Callable[[Run], None],
-    ) -> None:
+class Transitions:
+    """`replaceable` answers whether the nodes of a run may be taken away at any time. Any thread may call."""
+
+    def __init__(self, store: Store, replaceable: Callable[[Run], bool]) -> None:
         self._store = store
         self._replaceable = replaceable
-        self._notify = notify
-        self._changed = changed
+        self._subscribers: list[Subscriber] = []
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Have every change passed on, in the thread that makes it, in the order of the subscriptions."""
+        self._subscribers.append(subscriber)
 
     def apply(self, run_id: str, fact: Fact) -> Run:
-        """The run as it is after a fact. What the fact tells is kept for everybody to read: without credentials."""
-        fact = _shown(fact)
+        """The run as it is after a fact. The fact is stored for everybody to read: without credentials."""
+        fact = _masked(fact)
         with self._store.database.write() as connection:
             run = runs.get(connection, run_id)
             change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
@@ -49,12 +48,12 @@ class Ledger:
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)
                 run = replace(run, restart=change.restart)
-        self._notify(run_id, StateChange(run.status, now, change.reason))
-        self._changed(run)
+        for subscriber in self._subscribers:
+            subscriber(run, StateChange(run.status, now, change.reason))
         return run
 
     def end(self, run_id: str, fact: Fact) -> Run:
-        """Apply an end. Before the state: whoever sees the run ended must find its logs whole."""
+        """Apply an end. The logs are sealed before the state: whoever sees the run ended must find them complete."""
         files.seal(self._store, run_id)
         return self.apply(run_id, fact)
 
@@ -69,13 +68,13 @@ class Ledger:
         return Attempt(run.attempt, attempts.most(connection, run.id), run.restart, replaceable)
 
 
-def _happened(told: datetime | None, run: Run, now: datetime) -> datetime | None:
-    """When the cause of a change happened. A clock that was put back, or that of a node which goes wrong, does not make
-    a run start before it was made, nor end before it started: then the moment counts in which it was told."""
-    return told if told is None or told >= (run.started_at or run.created_at) else now
+def _happened(reported: datetime | None, run: Run, now: datetime) -> datetime | None:
+    """When the cause of a change happened. A clock that was put back, or a wrong one on a node, does not make a run
+    start before it was made, nor end before it started: then the moment of the report counts."""
+    return reported if reported is None or reported >= (run.started_at or run.created_at) else now
 
 
-def _shown(fact: Fact) -> Fact:
+def _masked(fact: Fact) -> Fact:
     if fact.reason is None and fact.error is None and not fact.warnings:
         return fact
     return replace(

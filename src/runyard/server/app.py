@@ -36,7 +36,7 @@ from runyard.server.api import (
     workspaces,
 )
 from runyard.server.api.description import DescribedApp
-from runyard.server.context import Yard
+from runyard.server.context import ServerContext
 from runyard.server.live import Live
 from runyard.server.middleware import auth, problems
 from runyard.server.middleware.body_limit import BodyLimit
@@ -72,16 +72,16 @@ def create_app(settings: Settings) -> FastAPI:
         async with AsyncExitStack() as stack:
             store = await run_in_threadpool(_open, settings)
             stack.push_async_callback(run_in_threadpool, store.close)
-            kept = Secrets(settings.home / "secrets", settings.secret)
+            secrets = Secrets(settings.home / "secrets", settings.secret)
             engines = Engines(settings.home, settings.local_runs)
             stack.push_async_callback(run_in_threadpool, engines.close)
-            scheduler = _scheduler(settings, store, engines, kept, live)
+            scheduler = _scheduler(settings, store, engines, secrets, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
             started_at, readiness = datetime.now(timezone.utc), Readiness(store)
-            app.state.yard = Yard(settings, store, kept, scheduler, live, meters, readiness, started_at)
+            app.state.context = ServerContext(settings, store, secrets, scheduler, live, meters, readiness, started_at)
             stack.callback(live.close)
-            stack.callback(asyncio.create_task(_keep_house(settings, store, engines)).cancel)
+            stack.callback(asyncio.create_task(_maintain(settings, store, engines)).cancel)
             yield
 
     # Neither of the pages that show the API is on: they load scripts from elsewhere.
@@ -105,12 +105,12 @@ def _open(settings: Settings) -> Store:
     return store
 
 
-async def _keep_house(settings: Settings, store: Store, engines: Engines) -> None:
+async def _maintain(settings: Settings, store: Store, engines: Engines) -> None:
     """What need not be done before the first request: lay out the SDK for runs, and remove leftovers now and then."""
     try:
         sdk = await run_in_threadpool(sdk_folder, settings.home)
         await run_in_threadpool(engines.get_ready, sdk)
-    except OSError as error:  # the first run tries again, and tells its user
+    except OSError as error:  # the first run tries again, and reports it to its user
         log.warning("the SDK could not be laid out for runs: %s", error)
     try:
         await run_in_threadpool(sweeping.bring_back, store)
@@ -119,12 +119,12 @@ async def _keep_house(settings: Settings, store: Store, engines: Engines) -> Non
     while True:
         await asyncio.sleep(SWEEP_EVERY)
         try:
-            _tell(await run_in_threadpool(sweeping.sweep, store, sweeping.LEFTOVER_AFTER))
+            _log_sweep(await run_in_threadpool(sweeping.sweep, store, sweeping.LEFTOVER_AFTER))
         except (StoreError, OSError) as error:
             log.warning("leftovers could not be removed: %s", error)
 
 
-def _tell(swept: sweeping.Swept) -> None:
+def _log_sweep(swept: sweeping.Swept) -> None:
     if swept.held is not None:
         log.warning(
             "nothing is cleared away: the database does not name %d of the %d files in objects/ and growing/. Is it "
@@ -137,13 +137,13 @@ def _tell(swept: sweeping.Swept) -> None:
     )
 
 
-def _scheduler(settings: Settings, store: Store, engines: Engines, kept: Secrets, live: Live) -> Scheduler:
+def _scheduler(settings: Settings, store: Store, engines: Engines, secrets: Secrets, live: Live) -> Scheduler:
     surroundings = Surroundings(
         home=settings.home,
         server_url=lambda: settings.url,
         token_for=functools.partial(auth.run_token, settings.secret),
         sdk_folder=functools.cache(functools.partial(sdk_folder, settings.home)),
-        secret_of=kept.value,
+        secret_of=secrets.value,
         grace_seconds=settings.grace_seconds,
     )
     return Scheduler(store, engines, surroundings, live.state)

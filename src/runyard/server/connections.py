@@ -1,7 +1,7 @@
 """The connections of the server: how many there may be, how long the head of a request may take, and who has to go.
 
 A connection is a stranger's until a request on it has shown a token or the key of a page. Strangers cost a descriptor
-each, and whoever wants to lock others out opens many and says nothing. So no more are accepted than there are free
+each, and whoever wants to lock others out opens many and sends nothing. So no more are accepted than there are free
 descriptors, and room is made by ending strangers: the oldest one of the address that has the most. Somebody who comes
 with a token is the newest of all, and has shown it long before it would be their turn.
 """
@@ -174,7 +174,7 @@ class Watched(asyncio.Protocol):
         self.watch.trust(self)
 
     def drop(self) -> None:
-        """End the connection, without a word. It counts as gone at once, so that nobody is dropped twice."""
+        """End the connection, with no response. It counts as closed at once, so that nobody is dropped twice."""
         self.watch.remove(self)
         self.transport.abort()
 

@@ -1,4 +1,4 @@
-"""What every route works with, made when the server starts and reached through `Here`."""
+"""What every route works with, made when the server starts and reached through `Context`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runyard.store.store import Store
 
 
 @dataclass(frozen=True)
-class Yard:
+class ServerContext:
     settings: Settings
     store: Store
     secrets: Secrets
@@ -29,12 +29,12 @@ class Yard:
     started_at: datetime
 
 
-def yard_of(request: Request) -> Yard:
-    return cast(Yard, request.app.state.yard)
+def context_of(request: Request) -> ServerContext:
+    return cast(ServerContext, request.app.state.context)
 
 
-async def _here(request: Request) -> Yard:
-    return yard_of(request)
+async def _context(request: Request) -> ServerContext:
+    return context_of(request)
 
 
-Here = Annotated[Yard, Depends(_here)]
+Context = Annotated[ServerContext, Depends(_context)]

@@ -1,7 +1,7 @@
 """One server per home folder: a lock that the system lets go of whatever way the process ends.
 
-The file also keeps who holds it, and the address of the last time, so that a server comes back where it was: the nodes
-of a cluster know no other.
+The file also records who holds it, and the last address, so that a server comes back where it was: the nodes of a
+cluster know no other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runyard.system.json_files import BadFile, as_object, made_of
 
 
 class Taken(Exception):
-    """Another server has the home folder; the text says which."""
+    """Another server has the home folder; the text names it."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class HomeLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             with self._file:
-                raise Taken(_who(home, self._said().pid)) from None
-        said = self._said()
-        self.last_port = said.port if said.port is not None and 0 < said.port < 1 << 16 else None
-        self.last_host = said.host
+                raise Taken(_who(home, self._record().pid)) from None
+        record = self._record()
+        self.last_port = record.port if record.port is not None and 0 < record.port < 1 << 16 else None
+        self.last_host = record.host
         self.record(self.last_host, self.last_port)
 
     def record(self, host: str | None, port: int | None) -> None:
@@ -61,7 +61,7 @@ class HomeLock:
     ) -> None:
         self._file.close()
 
-    def _said(self) -> _Said:
+    def _record(self) -> _Said:
         self._file.seek(0)
         try:
             return made_of(_Said, as_object(self._file.read(1000), self._path), self._path)

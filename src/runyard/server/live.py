@@ -1,7 +1,7 @@
 """News of runs, from whichever thread has them to the event streams that wait for them.
 
-A stream that reads slowly costs no memory: of a file only the latest size is kept, and one that falls behind too far
-is ended, since whoever asks again is first told how things are now.
+A stream that reads slowly costs no memory: of a file only the latest size is stored, and one that falls behind too far
+is ended, since whoever connects again gets the present state first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WAITING = 10_000
 
 @dataclass(frozen=True)
 class News:
-    """What has happened since the last look. `over` says that nothing more will come."""
+    """What has happened since the last look. `over`: nothing more will come."""
 
     files: dict[str, int]
     states: list[StateChange]
@@ -52,7 +52,7 @@ class Subscription:
         return news
 
     def add(self, file: tuple[str, int] | None = None, state: StateChange | None = None, over: bool = False) -> None:
-        """Keep a piece of news. The caller holds the lock."""
+        """Store a piece of news. The caller holds the lock."""
         if file is not None:
             self._files[file[0]] = file[1]
         if state is not None:

@@ -16,7 +16,7 @@ log = logging.getLogger("runyard.server")
 
 
 class Shared(Exception):
-    """Somebody else has, or had, a hand in the home folder; the text says who and what to do."""
+    """Somebody else has, or had, a hand in the home folder; the text names them, and what to do."""
 
 
 def check(home: Path) -> None:

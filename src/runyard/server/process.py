@@ -1,4 +1,4 @@
-"""The server as a process: one per home folder, from its lock to its end. What it cannot do it says in one line.
+"""The server as a process: one per home folder, from its lock to its end. A failure is reported in one line.
 
 Exit codes: 2 wrong arguments, 3 another server has this home, 4 no socket, 5 open to others without a token,
 6 the database cannot be used, 7 the home folder cannot be used.
@@ -40,7 +40,7 @@ log = logging.getLogger("runyard.server")
 
 
 class CannotStart(Exception):
-    """Why there is no server, in words, and the exit code for it."""
+    """Why there is no server, as a message, and the exit code for it."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def serve(settings: Settings) -> None:
-    """Serve one home folder until a signal ends it. CannotStart says why it could not."""
+    """Serve one home folder until a signal ends it. Raises CannotStart with the reason."""
     if settings.token:
         _refuse_short("The token", settings.token)
     if settings.host is not None:
@@ -87,8 +87,8 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
     def started() -> None:
         pid = os.getpid()
-        said = {"url": settings.url, "pid": pid, "version": __version__, "started": processes.started(pid)}
-        homes.write_private(homes.server_file(settings.home), json.dumps(said))
+        record = {"url": settings.url, "pid": pid, "version": __version__, "started": processes.started(pid)}
+        homes.write_private(homes.server_file(settings.home), json.dumps(record))
         log.info("runyard %s serves %s at %s", __version__, settings.home, settings.url)
 
     server = Server(create_app(settings), started)
@@ -114,7 +114,7 @@ def _read(arguments: Sequence[str]) -> Settings:
 
 
 def _last_host(settings: Settings, lock: HomeLock) -> str:
-    """The address of the last time. If others reach it, the operator's own token lies in the home since then."""
+    """The address of the last time. If others reach it, the operator's own token is in the home since then."""
     if lock.last_host is None:
         return settings_.LOOPBACK
     _refuse_open_door(lock.last_host, settings.token or homes.read_token(settings.home) or "")
@@ -142,7 +142,7 @@ def _refuse_short(what: str, token: str) -> None:
 
 @contextmanager
 def _home(home: Path) -> Iterator[None]:
-    """Make the home folder, and put what goes wrong with it into words."""
+    """Make the home folder, and explain what goes wrong with it."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         own_home.check(home)
@@ -190,15 +190,15 @@ def _with_keys(settings: Settings) -> Settings:
     _refuse_short(f"The token in {settings.home / 'token'}", token)
     if token != found:
         homes.write_private(settings.home / "token", token + "\n")
-    kept = settings.home / "secret"
+    file = settings.home / "secret"
     try:
-        secret = kept.read_bytes().decode("utf-8", "replace").strip()
+        secret = file.read_bytes().decode("utf-8", "replace").strip()
     except FileNotFoundError:
         secret = ""
     if not secret:
         secret = secrets.token_urlsafe(32)
-        homes.write_private(kept, secret + "\n")
-    _refuse_short(f"The secret in {kept}", secret)
+        homes.write_private(file, secret + "\n")
+    _refuse_short(f"The secret in {file}", secret)
     return replace(settings, token=token, secret=secret)
 
 

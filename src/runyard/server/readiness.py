@@ -12,7 +12,7 @@ from runyard.store.errors import StoreError
 from runyard.store.store import Store
 
 GOOD_FOR = 1.0
-"""Seconds for which an answer stands."""
+"""Seconds for which an answer is cached."""
 
 OK = "ok"
 _PROBE = bytes(64 << 10)
@@ -28,7 +28,7 @@ class Readiness:
         self._at = 0.0
 
     def look(self) -> dict[str, str]:
-        """What is to be said of each part; `OK` when it can be used."""
+        """The state of each part; `OK` when it can be used."""
         # Whoever comes while somebody looks gets what is known; only the very first have to wait.
         if self._lock.acquire(blocking=self._found is None):
             try:

@@ -12,7 +12,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class BadSettings(Exception):
-    """A setting that cannot be used; the text says which one and what it takes."""
+    """A setting that cannot be used; the text names it, and what it takes."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Settings:
 
 
 def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
-    """The settings of one start. What the command line says wins over the environment."""
-    said = _parser().parse_args(arguments)
-    port = said.port if said.port is not None else environment.get("RUNYARD_PORT") or None
+    """The settings of one start. The command line wins over the environment."""
+    given = _parser().parse_args(arguments)
+    port = given.port if given.port is not None else environment.get("RUNYARD_PORT") or None
     return Settings(
         home=Path(environment.get("RUNYARD_HOME") or "~/.runyard").expanduser().absolute(),
-        host=said.host or environment.get("RUNYARD_HOST") or None,
+        host=given.host or environment.get("RUNYARD_HOST") or None,
         port=None if port is None else _port(port),
-        database_url=said.database_url or environment.get("RUNYARD_DATABASE_URL") or None,
-        token=_token(said.token_file, environment),
+        database_url=given.database_url or environment.get("RUNYARD_DATABASE_URL") or None,
+        token=_token(given.token_file, environment),
         grace_seconds=_number("RUNYARD_GRACE_SECONDS", environment, 10.0),
         local_runs=int(_number("RUNYARD_LOCAL_RUNS", environment, 0)) or None,
     )

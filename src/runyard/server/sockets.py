@@ -1,4 +1,4 @@
-"""The socket that the server listens on: which port, and what to say when it cannot be had."""
+"""The socket that the server listens on: which port, and the message when it is not available."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runyard.contracts.home import DEFAULT_PORT
 
 
 class CannotListen(Exception):
-    """The text says which address, why not, and what to do."""
+    """The text has the address, the reason, and what to do."""
 
 
 def listen(host: str, port: int | None, last: int | None) -> socket.socket:

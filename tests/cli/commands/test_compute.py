@@ -57,6 +57,8 @@ def test_what_the_server_refuses_is_told_in_its_words(shell: Shell, name: str) -
     assert "max_nodes (1) is below min_nodes (2)" in error["title"]
     assert shell.refusal("compute", "rm", "local", expect=errors.FAILED)["code"] == "invalid_compute"
     assert shell.refusal("compute", "rm", name, expect=errors.NOT_FOUND)["code"] == "compute_not_found"
+    error = shell.refusal("compute", "attach", name, "--engine", "pbs", "--option", "queue=long", expect=errors.FAILED)
+    assert error["title"] == "There is no engine 'pbs'. The engines are: local, ray, slurm."
     words = ("compute", "attach", name, "--engine", "slurm", "--commands", "/nowhere/at/all")
     assert shell.refusal(*words, expect=errors.FAILED)["code"] in ("engine_refused", "engine_away")
 
@@ -73,7 +75,6 @@ def test_a_new_workspace_has_this_machine_and_is_told_what_to_do_next(fresh_shel
         (["create", "c1"], "--max-nodes"),
         (["create", "c1", "--max-nodes", "many"], "--max-nodes"),
         (["attach", "c1"], "--engine"),
-        (["attach", "c1", "--engine", "pbs"], "ray or slurm"),
         (["attach", "c1", "--engine", "local"], "ray or slurm"),
         (["attach", "c1", "--engine", "ray"], "needs the option address"),
         (["attach", "c1", "--engine", "ray", "--address", "h:1", "--partition", "gpu"], "no option 'partition'"),

@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-import importlib.util
 import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from runyard.cli import errors
-from runyard.cli.checks import engine_checks
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
@@ -92,33 +87,6 @@ def test_what_waits_for_a_server_is_said_while_there_is_none(fresh_shell: Shell)
     report = {check["name"]: check for check in fresh_shell.json("doctor")}
     assert "2.0 kB of 1 run (mine_1763235000_1a2b3c4d)" in report["run folders"]["message"]
     assert "runyard up" in report["run folders"]["help"]
-
-
-def cluster(engine: str, errors: list[dict[str, str]], **options: str) -> Any:
-    """A target as the server tells of it."""
-    return {"name": f"my-{engine}", "engine": engine, "options": options, "status": {"errors": errors}}
-
-
-def test_missing_engines_and_clusters_that_are_away_are_warned_of(tmp_path: Path) -> None:
-    nobody = [{"code": "EngineAway", "message": "nobody answers at 10.0.0.1:6379"}]
-    (away,) = engine_checks.away([cluster("ray", nobody), cluster("slurm", [])])
-    assert (away.name, away.verdict, away.message) == ("compute my-ray", "warn", nobody[0]["message"])
-    assert "runyard compute show my-ray" in away.help
-    (missing,) = engine_checks.slurm([cluster("slurm", [], commands=str(tmp_path))])
-    assert (missing.name, missing.verdict) == ("engine slurm", "warn")
-    assert f"{tmp_path}: sbatch" in missing.message
-    for name in engine_checks.SLURM_COMMANDS:
-        (tmp_path / name).touch(mode=0o755)
-    (found,) = engine_checks.slurm([cluster("slurm", [], commands=str(tmp_path))])
-    assert (found.verdict, str(tmp_path) in found.message) == ("ok", True)
-
-
-def test_an_engine_that_nobody_uses_is_not_missed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert list(engine_checks.slurm([])) == list(engine_checks.ray([])) == []
-    (missing,) = engine_checks.ray([cluster("ray", [])])
-    assert (missing.verdict, "my-ray" in missing.message, "pip install" in missing.help) == ("warn", True, True)
 
 
 def test_a_deep_look_finds_files_that_are_not_whole_any_more(fresh_shell: Shell) -> None:

@@ -50,7 +50,7 @@ class Yard:
 
     def __init__(self, cluster: RayCluster, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.cluster, self.folder = cluster, folder
-        self.ear: Listener = Listener()
+        self.events: Listener = Listener()
         self._open: list[RayEngine] = []
         self._parcels: dict[str, Parcel] = {}
         monkeypatch.setattr(ray_engine, "hand_over", lambda gang, folders: self._parcels[gang.run_id])
@@ -76,12 +76,12 @@ class Yard:
 
     def gone(self, run_id: str) -> tuple[str, bool]:
         """How a gang ended, and whether it was taken away."""
-        name, how, taken = self.ear.gone_runs.get(timeout=DEADLINE)
+        name, how, taken = self.events.gone_runs.get(timeout=DEADLINE)
         assert name == run_id
         return how, taken
 
     def waits(self, run_id: str) -> list[str]:
-        return [words[2] for words in self.ear.said if words[:2] == ("waits", run_id)]
+        return [words[2] for words in self.events.said if words[:2] == ("waits", run_id)]
 
     def close(self) -> None:
         for engine in self._open:
@@ -112,10 +112,10 @@ def wait_until(done: Callable[[], object], deadline: float = DEADLINE) -> None:
 
 
 def test_a_gang_runs_on_different_nodes_and_ends(yard: Yard, engine: RayEngine) -> None:
-    handle = engine.start(yard.gang("two", nodes=2, seconds=DEADLINE), yard.ear)
+    handle = engine.start(yard.gang("two", nodes=2, seconds=DEADLINE), yard.events)
     nodes = {yard.cluster.node_of(runner).address for runner in yard.runners("two", 2)}
     assert len(nodes) == 2
-    wait_until(lambda: ("placed", "two") in yard.ear.said)
+    wait_until(lambda: ("placed", "two") in yard.events.said)
     offer = engine.offer()
     assert offer.most_nodes == NODES
     assert {node.address for node in offer.nodes if node.run_id == "two"} == nodes
@@ -125,18 +125,18 @@ def test_a_gang_runs_on_different_nodes_and_ends(yard: Yard, engine: RayEngine) 
 
 
 def test_what_a_runner_said_before_it_failed_is_told(yard: Yard, engine: RayEngine) -> None:
-    engine.start(yard.gang("bad", code="import sys; sys.exit('the server cannot be reached')"), yard.ear)
+    engine.start(yard.gang("bad", code="import sys; sys.exit('the server cannot be reached')"), yard.events)
     assert yard.gone("bad") == ("exit code 1: the server cannot be reached", False)
 
 
 def test_nodes_without_that_python_say_so(yard: Yard) -> None:
-    yard.engine(python="/no/such/python").start(yard.gang("none"), yard.ear)
+    yard.engine(python="/no/such/python").start(yard.gang("none"), yard.events)
     how, _ = yard.gone("none")
     assert "/no/such/python cannot be started on this node" in how
 
 
 def test_a_runner_sees_nothing_of_ray_and_what_it_was_given(yard: Yard, engine: RayEngine) -> None:
-    engine.start(yard.gang("clean"), yard.ear)
+    engine.start(yard.gang("clean"), yard.events)
     assert yard.gone("clean")[0] == "exit code 0"
     seen = json.loads((yard.folder / "clean" / "0").read_text("utf-8"))["environment"]
     assert seen["GIVEN"] == "clean"
@@ -144,10 +144,10 @@ def test_a_runner_sees_nothing_of_ray_and_what_it_was_given(yard: Yard, engine: 
 
 
 def test_a_gang_that_finds_no_room_says_why_and_gets_it_when_another_ends(yard: Yard, engine: RayEngine) -> None:
-    first = engine.start(yard.gang("first", nodes=2, cores=CORES, seconds=DEADLINE), yard.ear)
+    first = engine.start(yard.gang("first", nodes=2, cores=CORES, seconds=DEADLINE), yard.events)
     yard.runners("first", 2)
-    engine.start(yard.gang("second", nodes=NODES, cores=CORES - 1), yard.ear)
-    engine.start(yard.gang("small", cores=2), yard.ear)  # it has room beside the first
+    engine.start(yard.gang("second", nodes=NODES, cores=CORES - 1), yard.events)
+    engine.start(yard.gang("small", cores=2), yard.events)  # it has room beside the first
     assert yard.gone("small") == ("exit code 0", False)
     wait_until(lambda: yard.waits("second"))
     reason = yard.waits("second")[-1]
@@ -159,16 +159,16 @@ def test_a_gang_that_finds_no_room_says_why_and_gets_it_when_another_ends(yard: 
 
 
 def test_a_gang_that_waits_can_be_stopped(yard: Yard, engine: RayEngine) -> None:
-    handle = engine.start(yard.gang("never", nodes=NODES + 1), yard.ear)
+    handle = engine.start(yard.gang("never", nodes=NODES + 1), yard.events)
     wait_until(lambda: yard.waits("never"))
     assert f"the cluster has {NODES} such nodes, so it must grow first" in yard.waits("never")[0]
     engine.stop("never", handle)
     assert yard.gone("never") == ("it was taken out of the queue", False)
-    assert ("placed", "never") not in yard.ear.said
+    assert ("placed", "never") not in yard.events.said
 
 
 def test_a_gang_that_runs_is_asked_to_stop(yard: Yard, engine: RayEngine) -> None:
-    handle = engine.start(yard.gang("long", nodes=2, seconds=DEADLINE), yard.ear)
+    handle = engine.start(yard.gang("long", nodes=2, seconds=DEADLINE), yard.events)
     runners = yard.runners("long", 2)
     engine.stop("long", handle)
     how, taken = yard.gone("long")
@@ -180,22 +180,22 @@ def test_a_gang_that_runs_is_asked_to_stop(yard: Yard, engine: RayEngine) -> Non
 
 def test_a_gang_outlives_the_driver_and_the_server_and_is_found_again(yard: Yard, engine: RayEngine) -> None:
     first = yard.engine()
-    handle = first.start(yard.gang("found", nodes=2, seconds=DEADLINE), yard.ear)
+    handle = first.start(yard.gang("found", nodes=2, seconds=DEADLINE), yard.events)
     runners = yard.runners("found", 2)
     os.kill(first._connection.line().pid, signal.SIGKILL)
     wait_until(lambda: _answers(first))  # with another driver
     first.close()
 
     second = yard.engine()
-    ear = yard.ear = Listener()
-    assert second.watch("found", json.loads(json.dumps(handle)), ear)
-    wait_until(lambda: ("placed", "found") in ear.said)
+    events = yard.events = Listener()
+    assert second.watch("found", json.loads(json.dumps(handle)), events)
+    wait_until(lambda: ("placed", "found") in events.said)
     assert all(runner.is_running() for runner in runners)
     second.stop("found", handle)
     assert yard.gone("found")[1] is False
     assert not any(runner.is_running() for runner in runners)
     wait_until(lambda: not engine.watch("found", handle, Listener()))  # all is told, and nothing is left of it
-    assert not second.watch("other", {"keeper": "runyard-keeper-0", "gang": "other.1"}, ear)
+    assert not second.watch("other", {"keeper": "runyard-keeper-0", "gang": "other.1"}, events)
 
 
 def test_a_gang_that_was_promised_is_found_by_the_next_server(yard: Yard, engine: RayEngine) -> None:
@@ -206,14 +206,14 @@ def test_a_gang_that_was_promised_is_found_by_the_next_server(yard: Yard, engine
     assert first.start(gang, Listener()) == promise
     (runner,) = yard.runners("promised", 1)
     first.close()
-    assert engine.find("promised", promise, yard.ear) == promise
+    assert engine.find("promised", promise, yard.events) == promise
     engine.stop("promised", promise)
     assert yard.gone("promised")[1] is False
     assert not runner.is_running()
 
 
 def test_the_end_of_a_gang_is_told_though_the_driver_died_before(yard: Yard, engine: RayEngine) -> None:
-    engine.start(yard.gang("short", seconds=3.0), yard.ear)
+    engine.start(yard.gang("short", seconds=3.0), yard.events)
     yard.runners("short", 1)
     os.kill(engine._connection.line().pid, signal.SIGKILL)
     assert yard.gone("short") == ("exit code 0", False)
@@ -223,7 +223,7 @@ def test_a_lost_node_takes_the_gang_away_and_leaves_no_process(
     yard: Yard, engine: RayEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_engine, "PATIENCE", 1.0)  # these runners do not look after each other
-    engine.start(yard.gang("pair", nodes=2, seconds=DEADLINE), yard.ear)
+    engine.start(yard.gang("pair", nodes=2, seconds=DEADLINE), yard.events)
     runners = yard.runners("pair", 2)
     yard.cluster.node_of(runners[1]).lose()
     how, taken = yard.gone("pair")
@@ -234,11 +234,11 @@ def test_a_lost_node_takes_the_gang_away_and_leaves_no_process(
 
 
 def test_a_node_that_is_drained_takes_nothing_new_and_lets_its_gang_finish(yard: Yard, engine: RayEngine) -> None:
-    handle = engine.start(yard.gang("last", seconds=DEADLINE), yard.ear)
+    handle = engine.start(yard.gang("last", seconds=DEADLINE), yard.events)
     [runner] = yard.runners("last", 1)
     node = yard.cluster.node_of(runner)
     yard.cluster.drain(node)
-    other = engine.start(yard.gang("all", nodes=NODES), yard.ear)
+    other = engine.start(yard.gang("all", nodes=NODES), yard.events)
     wait_until(lambda: yard.waits("all"))
     assert f"the cluster has {NODES - 1} such nodes, so it must grow first" in yard.waits("all")[-1]
     offer = engine.offer()
@@ -253,18 +253,18 @@ def test_a_node_that_is_drained_takes_nothing_new_and_lets_its_gang_finish(yard:
 
 
 def test_many_small_gangs_all_end_and_do_not_keep_a_large_one_waiting(yard: Yard, engine: RayEngine) -> None:
-    holder = engine.start(yard.gang("holder", cores=CORES, seconds=DEADLINE), yard.ear)
+    holder = engine.start(yard.gang("holder", cores=CORES, seconds=DEADLINE), yard.events)
     yard.runners("holder", 1)
-    engine.start(yard.gang("large", nodes=NODES, cores=CORES), yard.ear)
+    engine.start(yard.gang("large", nodes=NODES, cores=CORES), yard.events)
     small = {f"small-{number}" for number in range(60)}
     for name in sorted(small):
-        engine.start(yard.gang(name), yard.ear)
+        engine.start(yard.gang(name), yard.events)
     ended: list[tuple[str, str, bool]] = []
     while len(ended) < 10:
-        ended.append(yard.ear.gone_runs.get(timeout=DEADLINE))
+        ended.append(yard.events.gone_runs.get(timeout=DEADLINE))
     engine.stop("holder", holder)
     while len(ended) < len(small) + 2:
-        ended.append(yard.ear.gone_runs.get(timeout=DEADLINE))
+        ended.append(yard.events.gone_runs.get(timeout=DEADLINE))
     assert {how for run_id, how, taken in ended if run_id != "holder"} == {"exit code 0"}
     order = [run_id for run_id, _, _ in ended]
     assert {*order} == {"holder", "large", *small}
@@ -276,7 +276,7 @@ def test_the_cluster_can_be_used_from_a_machine_that_is_no_part_of_it(yard: Yard
     # Ray starts a process for each such client: on a busy machine that takes longer than the engine waits for one answer.
     wait_until(lambda: _answers(engine), 2 * DEADLINE)
     assert len(engine.offer().nodes) == NODES
-    handle = engine.start(yard.gang("far", seconds=2 * DEADLINE), yard.ear)
+    handle = engine.start(yard.gang("far", seconds=2 * DEADLINE), yard.events)
     yard.runners("far", 1)
     engine.stop("far", handle)
     assert yard.gone("far")[1] is False
@@ -295,7 +295,7 @@ def test_targets_are_checked(yard: Yard, engine: RayEngine) -> None:
 
 
 def test_a_cluster_that_stops_answering_is_away_until_it_is_back(yard: Yard, engine: RayEngine) -> None:
-    handle = engine.start(yard.gang("through", seconds=DEADLINE), yard.ear)
+    handle = engine.start(yard.gang("through", seconds=DEADLINE), yard.events)
     yard.runners("through", 1)
     head = yard.cluster.head
     assert head is not None
@@ -303,13 +303,13 @@ def test_a_cluster_that_stops_answering_is_away_until_it_is_back(yard: Yard, eng
     try:
         wait_until(lambda: not _answers(engine))
         with pytest.raises(EngineAway, match="does not answer"):
-            engine.start(yard.gang("refused"), yard.ear)
+            engine.start(yard.gang("refused"), yard.events)
         engine.stop("through", handle)
     finally:
         head.send(signal.SIGCONT)
     assert yard.gone("through")[1] is False
     wait_until(lambda: _answers(engine))
-    engine.start(yard.gang("again"), yard.ear)
+    engine.start(yard.gang("again"), yard.events)
     assert yard.gone("again") == ("exit code 0", False)
     assert not (yard.folder / "refused" / "0").exists()
 
@@ -324,7 +324,7 @@ def _answers(engine: RayEngine) -> bool:
 def test_runs_end_with_the_head_and_a_new_one_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with started(nodes=1) as cluster, contextlib.closing(Yard(cluster, tmp_path, monkeypatch)) as yard:
         engine = yard.engine()
-        engine.start(yard.gang("lost", seconds=DEADLINE), yard.ear)
+        engine.start(yard.gang("lost", seconds=DEADLINE), yard.events)
         runners = yard.runners("lost", 1)
         assert cluster.head is not None
         cluster.head.kill()

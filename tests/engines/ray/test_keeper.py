@@ -26,8 +26,8 @@ from pathlib import Path
 folder, address, tether, nodes, command = sys.argv[1:]
 sys.path.insert(0, folder)
 import ray
-import internals, keeper
-for module in (internals, keeper):
+import driver, internals, keeper, node_task, reasons
+for module in map(sys.modules.get, driver.SENT):
     ray.cloudpickle.register_pickle_by_value(module)
 really, asked = keeper.remove_placement_group, []
 

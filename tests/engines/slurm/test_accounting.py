@@ -131,9 +131,9 @@ def test_what_may_not_be_used_is_refused_with_a_way_out(yard: Yard, commands: Pa
 )
 def test_a_run_that_a_limit_keeps_waiting_says_what_to_do(yard: Yard, qos: str, nodes: int, reason: str) -> None:
     yard.cluster.run("sbatch", f"--qos={qos}", "--time=5", "--output=/dev/null", "--wrap", "sleep 600")
-    engine, ear = yard.engine(qos=qos), Listener()
-    engine.start(gang_of(yard.home, nodes=nodes, max_run_duration_seconds=3600), ear)
-    wait_until(lambda: any(reason in " ".join(said) for said in ear.said))
+    engine, events = yard.engine(qos=qos), Listener()
+    engine.start(gang_of(yard.home, nodes=nodes, max_run_duration_seconds=3600), events)
+    wait_until(lambda: any(reason in " ".join(said) for said in events.said))
     engine.close()
 
 
@@ -187,14 +187,14 @@ def test_ends_that_nobody_saw_are_told_as_they_were(yard: Yard) -> None:
     wait_until(lambda: cluster.run("squeue", "--noheader", "--states=all") == "")
 
     stop_accounting(cluster)  # which is not the end of it: it is asked again
-    engine, ear = yard.engine(), Listener()
+    engine, events = yard.engine(), Listener()
     jobs["nobodys"] = {"job": "4000000", "name": "runyard-nobodys"}
     for run_id, handle in jobs.items():
-        assert engine.watch(run_id, handle, ear)
+        assert engine.watch(run_id, handle, events)
     time.sleep(2.0)  # nothing can be told, whoever is asked
-    assert ear.gone_runs.empty()
+    assert events.gone_runs.empty()
     start_accounting(cluster)
-    told = [ear.gone_runs.get(timeout=DEADLINE) for _ in jobs]
+    told = [events.gone_runs.get(timeout=DEADLINE) for _ in jobs]
     engine.close()
     number = {run_id: job_of(handle) for run_id, handle in jobs.items()}
     node = cluster.nodes[0]

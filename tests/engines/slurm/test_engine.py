@@ -59,8 +59,8 @@ class Yard:
     engine: SlurmEngine
 
     def start(self, nodes: int = 1, run_id: str = "run-1", **launch: object) -> tuple[Handle, Listener]:
-        ear = Listener()
-        return self.engine.start(gang_of(self.home, run_id, nodes, **launch), ear), ear  # type: ignore[arg-type]
+        events = Listener()
+        return self.engine.start(gang_of(self.home, run_id, nodes, **launch), events), events  # type: ignore[arg-type]
 
     def seen(self, node: int = 0) -> dict[str, object]:
         """What the runner of a node said when it began."""
@@ -105,12 +105,12 @@ def yard(slurm: SlurmCluster, home: Path, tmp_path: Path, monkeypatch: pytest.Mo
     made.engine.close()
 
 
-def gone(ear: Listener) -> tuple[str, str, bool]:
-    return ear.gone_runs.get(timeout=DEADLINE)
+def gone(events: Listener) -> tuple[str, str, bool]:
+    return events.gone_runs.get(timeout=DEADLINE)
 
 
-def told(ear: Listener, what: str) -> Callable[[], bool]:
-    return lambda: any(said[0] == what for said in ear.said)
+def told(events: Listener, what: str) -> Callable[[], bool]:
+    return lambda: any(said[0] == what for said in events.said)
 
 
 def job_of(handle: Handle) -> str:
@@ -125,17 +125,17 @@ def attached(**options: object) -> Target:
 
 
 def test_a_gang_gets_a_runner_on_each_of_its_nodes_and_is_gone_when_node_0_ends(yard: Yard) -> None:
-    handle, ear = yard.start(nodes=3)
+    handle, events = yard.start(nodes=3)
     environments = [yard.environment(node) for node in range(3)]
     hosts = {each["SLURMD_NODENAME"] for each in environments}
     assert len(hosts) == 3
     for each in environments:
         assert {name for name in each if name.startswith(("SLURM_", "PMI"))} == {"SLURM_JOB_ID", "SLURM_CONF"}
         assert each["SLURM_JOB_ID"] == job_of(handle)
-    wait_until(told(ear, "placed"))
+    wait_until(told(events, "placed"))
     assert {node.name for node in yard.engine.offer().nodes if node.run_id == "run-1"} == hosts
     yard.finish()
-    assert gone(ear) == ("run-1", f"exit code 0, Slurm job {job_of(handle)}", False)
+    assert gone(events) == ("run-1", f"exit code 0, Slurm job {job_of(handle)}", False)
     wait_until(lambda: not yard.cluster.processes())
 
 
@@ -149,23 +149,23 @@ def test_the_token_of_a_run_is_seen_by_its_runner_alone(yard: Yard) -> None:
 
 
 def test_an_exit_code_and_a_signal_are_told(yard: Yard) -> None:
-    _, ear = yard.start()
+    _, events = yard.start()
     yard.seen()
     yard.finish(75)
-    assert gone(ear)[1].startswith("exit code 75, ")
+    assert gone(events)[1].startswith("exit code 75, ")
     (yard.folder / "finish").unlink()
     (yard.folder / "node-0").unlink()
-    _, ear = yard.start()
+    _, events = yard.start()
     pid = yard.seen()["pid"]
     assert isinstance(pid, int)
     os.kill(pid, 9)
-    assert gone(ear)[1].startswith("killed by SIGKILL, ")
+    assert gone(events)[1].startswith("killed by SIGKILL, ")
 
 
 def test_a_node_without_that_python_is_said(yard: Yard) -> None:
     yard.again(python="python-of-nowhere")
-    _, ear = yard.start()
-    run_id, how, taken = gone(ear)
+    _, events = yard.start()
+    run_id, how, taken = gone(events)
     assert (run_id, taken) == ("run-1", False)
     assert "python-of-nowhere was not found" in how
     assert "python-of-nowhere" in (yard.home / "runs/run-1/streams/runner.log").read_text()
@@ -176,24 +176,24 @@ def test_a_gang_that_must_wait_says_why_and_is_placed_when_there_is_room(yard: Y
         "sbatch", "--parsable", "--nodes=3", "--exclusive", "--wrap", "sleep 600", "-o", "/dev/null"
     )
     wait_until(lambda: len(yard.cluster.idle()) == 1)
-    _, ear = yard.start(nodes=2)
-    wait_until(lambda: any("waits for nodes to become free" in " ".join(said) for said in ear.said))
-    assert not told(ear, "placed")()
+    _, events = yard.start(nodes=2)
+    wait_until(lambda: any("waits for nodes to become free" in " ".join(said) for said in events.said))
+    assert not told(events, "placed")()
     yard.cluster.run("scancel", held.strip())
-    wait_until(told(ear, "placed"))
+    wait_until(told(events, "placed"))
     yard.seen(1)
     yard.finish()
-    assert gone(ear)[1].startswith("exit code 0")
+    assert gone(events)[1].startswith("exit code 0")
 
 
 def test_gpus_are_asked_for_and_shown_to_the_node(yard: Yard) -> None:
-    ear = Listener()
-    yard.engine.start(replace(gang_of(yard.home), resources=Resources(cores=2, memory_mb=500, gpus=1)), ear)
+    events = Listener()
+    yard.engine.start(replace(gang_of(yard.home), resources=Resources(cores=2, memory_mb=500, gpus=1)), events)
     environment = yard.environment()
     assert environment["CUDA_VISIBLE_DEVICES"] == "0"
     assert environment["SLURMD_NODENAME"] in yard.cluster.nodes[:2]
     yard.finish()
-    gone(ear)
+    gone(events)
 
 
 @pytest.mark.parametrize(
@@ -202,10 +202,10 @@ def test_gpus_are_asked_for_and_shown_to_the_node(yard: Yard) -> None:
 def test_the_time_limit_leaves_room_for_the_runner_and_keeps_within_the_partitions(
     yard: Yard, seconds: int | None, limit: str
 ) -> None:
-    handle, ear = yard.start(max_run_duration_seconds=seconds)
+    handle, events = yard.start(max_run_duration_seconds=seconds)
     assert f"TimeLimit={limit}" in yard.cluster.run("scontrol", "show", "job", job_of(handle))
     yard.engine.stop("run-1", handle)
-    gone(ear)
+    gone(events)
 
 
 # -- stopping --------------------------------------------------------------------------------------------------------
@@ -214,22 +214,22 @@ def test_the_time_limit_leaves_room_for_the_runner_and_keeps_within_the_partitio
 def test_a_gang_that_waits_is_taken_out_of_the_queue(yard: Yard) -> None:
     yard.cluster.run("sbatch", "--nodes=4", "--exclusive", "--wrap", "sleep 600", "-o", "/dev/null")
     wait_until(lambda: not yard.cluster.idle())
-    handle, ear = yard.start()
-    wait_until(told(ear, "waits"))
+    handle, events = yard.start()
+    wait_until(told(events, "waits"))
     yard.engine.stop("run-1", handle)
-    assert gone(ear) == ("run-1", f"cancelled, Slurm job {job_of(handle)}", False)
-    assert not told(ear, "placed")()
+    assert gone(events) == ("run-1", f"cancelled, Slurm job {job_of(handle)}", False)
+    assert not told(events, "placed")()
 
 
 def test_a_stop_reaches_the_runner_of_node_0_and_nobody_else(yard: Yard) -> None:
-    handle, ear = yard.start(nodes=2)
+    handle, events = yard.start(nodes=2)
     leader, follower = yard.seen(0), yard.seen(1)
-    wait_until(told(ear, "placed"))
+    wait_until(told(events, "placed"))
     child = psutil.Process(int(str(leader["child"])))
     yard.engine.stop("run-1", handle)
     wait_until((yard.folder / "stopped-0").exists)
     assert json.loads((yard.folder / "stopped-0").read_text()) == 15
-    assert gone(ear)[1].startswith("exit code 0")
+    assert gone(events)[1].startswith("exit code 0")
     # The script leaves its child alive: it is Slurm that ends it, after the runner has ended by itself.
     wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
     assert not psutil.pid_exists(int(str(follower["pid"])))
@@ -237,13 +237,13 @@ def test_a_stop_reaches_the_runner_of_node_0_and_nobody_else(yard: Yard) -> None
 
 @pytest.mark.parametrize("moment", ["submitted", "no longer waiting", "running"])
 def test_a_stop_is_never_lost(yard: Yard, moment: str) -> None:
-    handle, ear = yard.start(nodes=2)
+    handle, events = yard.start(nodes=2)
     if moment == "no longer waiting":
         wait_until(lambda: "PENDING" not in yard.cluster.run("squeue", "--noheader", "--format=%T"))
     elif moment == "running":
-        wait_until(told(ear, "placed"))
+        wait_until(told(events, "placed"))
     yard.engine.stop("run-1", handle)
-    assert gone(ear)[0] == "run-1"
+    assert gone(events)[0] == "run-1"
     wait_until(lambda: not yard.cluster.processes())
 
 
@@ -252,42 +252,42 @@ def test_a_stop_is_never_lost(yard: Yard, moment: str) -> None:
 
 def test_a_preempted_gang_was_taken(yard: Yard) -> None:
     yard.again(partition="scavenge")
-    handle, ear = yard.start(nodes=4)
+    handle, events = yard.start(nodes=4)
     yard.seen(3)
     yard.cluster.run(
         "sbatch", "--partition=urgent", "--nodes=4", "--exclusive", "--wrap", "sleep 600", "-o", "/dev/null"
     )
-    run_id, how, taken = gone(ear)
+    run_id, how, taken = gone(events)
     assert (run_id, taken) == ("run-1", True)
     assert "preempted" in how
     assert job_of(handle) in how
 
 
 def test_a_requeued_gang_was_taken_and_does_not_start_again(yard: Yard) -> None:
-    handle, ear = yard.start(nodes=2)
+    handle, events = yard.start(nodes=2)
     yard.seen(1)
     yard.cluster.run("scontrol", "update", f"JobId={job_of(handle)}", "Requeue=1")
     yard.cluster.run("scontrol", "requeue", job_of(handle))
-    assert gone(ear) == ("run-1", f"Slurm requeued job {job_of(handle)}, and so took its nodes away", True)
+    assert gone(events) == ("run-1", f"Slurm requeued job {job_of(handle)}, and so took its nodes away", True)
     wait_until(lambda: yard.cluster.run("squeue", "--noheader") == "")
 
 
 def test_a_gang_whose_node_fails_was_taken(yard: Yard) -> None:
-    _, ear = yard.start(nodes=2)
+    _, events = yard.start(nodes=2)
     node = yard.environment(1)["SLURMD_NODENAME"]
-    wait_until(told(ear, "placed"))
+    wait_until(told(events, "placed"))
     yard.cluster.kill_node(node)
     yard.cluster.run("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")  # spares SlurmdTimeout
-    run_id, how, taken = gone(ear)
+    run_id, how, taken = gone(events)
     assert (run_id, taken) == ("run-1", True)
     assert "a node failed" in how
 
 
 def test_a_gang_cancelled_by_somebody_else_is_told_and_was_not_taken(yard: Yard) -> None:
-    handle, ear = yard.start()
+    handle, events = yard.start()
     yard.seen()
     yard.cluster.run("scancel", job_of(handle))
-    run_id, how, taken = gone(ear)
+    run_id, how, taken = gone(events)
     assert (run_id, taken) == ("run-1", False)
     assert "cancelled" in how
 
@@ -344,9 +344,9 @@ def test_commands_that_are_not_there_are_said(home: Path, tmp_path: Path) -> Non
 
 
 def test_a_gang_survives_a_controller_that_goes_away_and_comes_back(yard: Yard) -> None:
-    handle, ear = yard.start(nodes=2)
+    handle, events = yard.start(nodes=2)
     yard.seen(1)
-    wait_until(told(ear, "placed"))
+    wait_until(told(events, "placed"))
     yard.cluster.stop_controller()
     with pytest.raises(EngineAway):
         yard.start(run_id="run-2")
@@ -359,11 +359,11 @@ def test_a_gang_survives_a_controller_that_goes_away_and_comes_back(yard: Yard) 
     yard.cluster.start_controller()
     wait_until((yard.folder / "stopped-0").exists)
     assert gone(later)[1].startswith("exit code 0")
-    assert ear.gone_runs.empty()
+    assert events.gone_runs.empty()
 
 
 def test_a_gang_that_ended_while_nobody_watched_is_told_of(yard: Yard) -> None:
-    handle, ear = yard.start()
+    handle, events = yard.start()
     yard.seen()
     engine = yard.again()
     yard.finish(3)
@@ -375,7 +375,7 @@ def test_a_gang_that_ended_while_nobody_watched_is_told_of(yard: Yard) -> None:
     assert gone(later) == ("another-run", f"Slurm does not know job {job_of(handle)} any more", False)
     assert engine.watch("run-1", {**handle, "job": "4000000"}, later)
     assert gone(later) == ("run-1", "Slurm does not know job 4000000 any more", False)
-    assert ear.gone_runs.empty()
+    assert events.gone_runs.empty()
 
 
 def test_a_gang_of_which_only_the_name_is_known_is_found(yard: Yard) -> None:
@@ -383,7 +383,7 @@ def test_a_gang_of_which_only_the_name_is_known_is_found(yard: Yard) -> None:
     gang = gang_of(yard.home, "run-found")
     promise = yard.engine.promise(gang)
     assert yard.engine.find("run-found", promise, Listener()) is None
-    handle, ear = yard.start(run_id="run-found")
+    handle, events = yard.start(run_id="run-found")
     yard.seen()
     engine, later = yard.again(), Listener()
     assert engine.find("run-found", promise, later) == handle
@@ -391,26 +391,26 @@ def test_a_gang_of_which_only_the_name_is_known_is_found(yard: Yard) -> None:
     assert engine.find("run-found", engine.promise(second), later) is None, "it is that of the first attempt"
     yard.finish(3)
     assert gone(later)[1].startswith("exit code 3, ")
-    assert ear.gone_runs.empty()
+    assert events.gone_runs.empty()
 
 
 def test_a_gang_of_which_only_the_name_is_known_can_be_stopped(yard: Yard) -> None:
     promise = yard.engine.promise(gang_of(yard.home, "run-stopped"))
-    _, ear = yard.start(run_id="run-stopped")
+    _, events = yard.start(run_id="run-stopped")
     yard.seen()
     yard.again().stop("run-stopped", promise)
     wait_until(lambda: not yard.cluster.processes())
     yard.engine.stop("run-stopped", promise)  # nobody is there: no harm
-    assert ear.gone_runs.empty()
+    assert events.gone_runs.empty()
 
 
 def test_nothing_is_asked_while_there_is_no_job(yard: Yard) -> None:
     def questions() -> list[str]:
         return re.findall(r"REQUEST_JOB_INFO.*?count:(\d+)", yard.cluster.run("sdiag"))
 
-    _, ear = yard.start()
+    _, events = yard.start()
     yard.finish()
-    gone(ear)
+    gone(events)
     before = questions()
     assert before
     time.sleep(1.0)
@@ -423,10 +423,10 @@ def test_nothing_is_asked_while_there_is_no_job(yard: Yard) -> None:
 def test_a_real_node_runner_runs_the_script_and_ends_with_its_folder(
     slurm: SlurmCluster, home: Path, tmp_path: Path
 ) -> None:
-    engine, ear = engine_of(slurm, home), Listener()
+    engine, events = engine_of(slurm, home), Listener()
     touched = tmp_path / "touched"
-    handle = engine.start(gang_of(home, command=f"touch {touched}; sleep 600"), ear)
+    handle = engine.start(gang_of(home, command=f"touch {touched}; sleep 600"), events)
     wait_until(touched.exists)
     (home / "runs" / "run-1").rename(home / "elsewhere")  # a runner whose folder is gone ends by itself
-    assert gone(ear) == ("run-1", f"exit code 0, Slurm job {job_of(handle)}", False)
+    assert gone(events) == ("run-1", f"exit code 0, Slurm job {job_of(handle)}", False)
     engine.close()

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from runyard.contracts.compute import Target
-from runyard.contracts.engine_options import OPTIONS
+from runyard.contracts.engines import BUILT_IN
 from runyard.sdk.compute.cluster import RayCompute, SlurmCompute
 from runyard.sdk.exceptions import ComputeTargetException
 
@@ -60,7 +60,7 @@ def test_what_no_cluster_understands(settings: dict[str, Any], words: str) -> No
 @pytest.mark.parametrize("kind", [RayCompute, SlurmCompute])
 def test_all_options_of_an_engine_can_be_given(kind: "type[RayCompute | SlurmCompute]") -> None:
     parameters = inspect.signature(kind.attach_configuration).parameters
-    assert {option.name for option in OPTIONS[kind._engine]} <= set(parameters)
+    assert {option.name for option in BUILT_IN[kind._engine].options} <= set(parameters)
 
 
 def test_a_ray_cluster_needs_an_address() -> None:

@@ -105,12 +105,12 @@ def test_an_environment_of_another_workspace_may_not(served: Served, environment
 
 
 def test_a_definition_is_judged_like_a_launch(served: Served, environment: dict[str, Any]) -> None:
-    yard, run = served.app.state.yard, Caller(served.client.make_run()["id"])
-    named_secrets.check_definition(yard, run, {**environment, "name": "copy"})
-    named_secrets.check_definition(yard, run, {"name": "plain"})
+    context, run = served.app.state.context, Caller(served.client.make_run()["id"])
+    named_secrets.check_definition(context, run, {**environment, "name": "copy"})
+    named_secrets.check_definition(context, run, {"name": "plain"})
     docker = environment["docker"]
     elsewhere = {**docker, "baseImageRegistry": {**docker["baseImageRegistry"], "address": "elsewhere"}}
     changed = {**environment, "docker": elsewhere}
     with pytest.raises(Problem, match="may not use the secret"):
-        named_secrets.check_definition(yard, run, changed)
-    named_secrets.check_definition(yard, Caller(), changed)
+        named_secrets.check_definition(context, run, changed)
+    named_secrets.check_definition(context, Caller(), changed)

@@ -1,29 +1,23 @@
-"""What `runyard doctor` says of the engines: whether they can be used here, and whether attached clusters answer.
+"""What `runyard doctor` reports of the engines: whether they can be used here, and whether attached clusters answer.
 
 Nothing of this is fatal: a cluster that is away is missed only by the runs on it.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
-import os
-import shutil
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runyard.cli.checks.check import OK, WARN, Check
-from runyard.cli.output import words
 from runyard.client.http import ClientProblem
-from runyard.contracts.compute import RAY, SLURM
-from runyard.contracts.installation import installation
+from runyard.contracts.compute import Target
+from runyard.contracts.engines import BUILT_IN, EngineDescription
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
     from runyard.contracts.documents import ComputeDocument
+    from runyard.engines.discovery import InstalledEngine
 
-SLURM_COMMANDS = ("sbatch", "srun", "squeue", "scontrol", "scancel")
 PATIENCE = 20.0
 
 
@@ -36,42 +30,52 @@ def engines(server: Api | None, here: bool) -> Iterator[Check]:
         except ClientProblem as problem:
             yield Check("compute", WARN, f"the compute targets cannot be listed: {problem.title}", problem.help)
     if here:
-        yield Check("engine local", OK, f"nodes are places on this machine, which has {_cores()}")
-        yield from ray([target for target in targets if target["engine"] == RAY])
-        yield from slurm([target for target in targets if target["engine"] == SLURM])
+        yield from here_installed([Target.from_dict(target) for target in targets])
     yield from away(targets)
 
 
-def ray(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
-    """Ray's package, unless targets name a Python of their own that has it."""
-    targets = [target for target in targets if not target["options"].get("ray_python")]
-    if importlib.util.find_spec("ray") is not None:
-        yield Check("engine ray", OK, f"version {importlib.metadata.version('ray')}")
-    elif targets:
-        yield Check(
-            "engine ray",
-            WARN,
-            f"not installed, but {_named(targets)} needs it",
-            f"Install it beside the server ({installation().with_extra('ray')}), then `runyard down` and "
-            "`runyard up`; or name a Python that has it when you attach the cluster (`--ray-python`).",
-        )
+def here_installed(targets: Sequence[Target]) -> Iterator[Check]:
+    """Every engine of this installation: those of Runyard, then those of other packages."""
+    from runyard.engines import discovery
+
+    for description in BUILT_IN.values():
+        yield from diagnosed(description, targets)
+    for found in discovery.scan():
+        yield from installed(found, targets)
 
 
-def slurm(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
-    """Slurm's commands, where targets say that they are, or on PATH."""
-    folders = sorted({str(target["options"].get("commands") or "") for target in targets})
-    if not targets and shutil.which("sbatch") is not None:
-        folders = [""]
-    for folder in folders:
-        missing = [name for name in SLURM_COMMANDS if shutil.which(name, path=folder or None) is None]
-        where = folder or "PATH"
-        if missing:
-            message = f"not found in {where}: {', '.join(missing)}"
-            help = "Install Slurm's client programs, or name their folder: `runyard compute attach --commands DIR`."
-            yield Check("engine slurm", WARN, message, help)
-        else:
-            found = str(Path(str(shutil.which("sbatch", path=folder or None))).parent)
-            yield Check("engine slurm", OK, f"its commands are in {found}")
+def installed(found: InstalledEngine, targets: Sequence[Target]) -> Iterator[Check]:
+    """The engine of another package. Importing it is the first test of it."""
+    if found.description is None:
+        yield _broken(found.name, f"that of {found.package} cannot be used: {found.problem}")
+        return
+    checks = list(diagnosed(found.description, targets))
+    if all(check.verdict == OK for check in checks):
+        yield Check(f"engine {found.name}", OK, f"from {found.package}")
+    yield from checks
+
+
+def diagnosed(description: EngineDescription, targets: Sequence[Target]) -> Iterator[Check]:
+    """What an engine finds out about this machine, given the targets that use it."""
+    from runyard.engines import discovery
+    from runyard.engines.base import EngineError
+    from runyard.engines.guard import guarded
+
+    own = [target for target in targets if target.engine == description.name]
+    try:
+        engine = discovery.load(description)
+        with guarded(description.name):
+            findings = list(engine.diagnose(own))
+    except EngineError as error:
+        yield _broken(description.name, str(error))
+        return
+    for finding in findings:
+        yield Check(f"engine {description.name}", OK if finding.ok else WARN, finding.message, finding.help)
+
+
+def _broken(name: str, problem: str) -> Check:
+    help = "Update or uninstall the package it comes from, then `runyard down` and `runyard up`. Others are not harmed."
+    return Check(f"engine {name}", WARN, problem, help)
 
 
 def away(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
@@ -84,11 +88,3 @@ def away(targets: Sequence[ComputeDocument]) -> Iterator[Check]:
                 error["message"],
                 f"Runs on it wait. `runyard compute show {target['name']}` tells when it is back.",
             )
-
-
-def _named(targets: Sequence[ComputeDocument]) -> str:
-    return ", ".join(sorted({target["name"] for target in targets}))
-
-
-def _cores() -> str:
-    return words.count(os.cpu_count() or 1, "core")

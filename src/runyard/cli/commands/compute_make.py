@@ -9,14 +9,15 @@ import typer
 
 from runyard.cli.options import JsonOption, TargetArgument, pairs
 from runyard.cli.output import screen, words
-from runyard.contracts import engine_options
-from runyard.contracts.compute import DEDICATED, ENGINES, LOCAL_ENGINE, LOW_PRIORITY
+from runyard.contracts.compute import DEDICATED, LOCAL_ENGINE, LOW_PRIORITY
+from runyard.contracts.engine_options import BadOptions
+from runyard.contracts.engines import BUILT_IN
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
     from runyard.contracts.documents import ComputeDocument
 
-CLUSTERS = [engine for engine in ENGINES if engine != LOCAL_ENGINE]
+CLUSTERS = [engine for engine in BUILT_IN if engine != LOCAL_ENGINE]
 
 
 def workspace() -> tuple[Api, str]:
@@ -29,7 +30,7 @@ def workspace() -> tuple[Api, str]:
 
 
 def _engine(given: str) -> str:
-    if given.lower() not in CLUSTERS:
+    if given.lower() == LOCAL_ENGINE:
         raise typer.BadParameter(f"{given!r} is no engine of a cluster: use {' or '.join(CLUSTERS)}.")
     return given.lower()
 
@@ -82,7 +83,10 @@ def create(
 
 def attach(
     name: NewName,
-    engine: Annotated[str, typer.Option("--engine", help="ray or slurm.", callback=_engine, show_default=False)],
+    engine: Annotated[
+        str,
+        typer.Option("--engine", help="ray, slurm or another.", callback=_engine, show_default=False),
+    ],
     address: Annotated[
         str | None, typer.Option("--address", help="Ray: where its head listens, host:port.", show_default=False)
     ] = None,
@@ -133,6 +137,10 @@ def attach(
     python: Annotated[
         str | None, typer.Option("--python", help="The Python of the nodes.  [default: python3]", show_default=False)
     ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="KEY=VALUE", help="Any option of the engine; repeat.", show_default=False),
+    ] = None,
     max_nodes: Annotated[
         int | None,
         typer.Option("--max-nodes", help="No run gets more. Default: what the cluster has.", show_default=False),
@@ -160,11 +168,14 @@ def attach(
         "commands": _path(commands),
         "conf": _path(conf),
         "python": python,
+        **pairs(option or [], "--option"),
     }
-    try:
-        options = engine_options.check(engine, given)
-    except engine_options.BadOptions as error:
-        raise typer.BadParameter(str(error), param_hint="--engine") from None
+    options = {key: value for key, value in given.items() if value not in (None, "", {})}
+    if engine in BUILT_IN:  # only the server knows those of other packages
+        try:
+            options = BUILT_IN[engine].check_options(options)
+        except BadOptions as error:
+            raise typer.BadParameter(str(error), param_hint="--engine") from None
     server, here = workspace()
     with screen.spinner(f"Asking {engine} ..."):
         made = server.make_target(

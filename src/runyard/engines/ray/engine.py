@@ -1,6 +1,6 @@
 """The Ray engine: gangs of node runners in a Ray cluster that is there already, and that scales itself.
 
-One driver process serves one cluster, for all runs together (`connection`); what runs in the cluster is kept there
+One driver process serves one cluster, for all runs together (`connection`); what runs in the cluster is led there
 (`keeper`). So the server can be killed, and the driver, and even the connection: the gangs go on and are found again.
 """
 
@@ -11,16 +11,17 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import IDLE, LEAVING, RUNNING, Node, Resources, Target
-from runyard.engines.base import Ear, Engine, EngineAway, EngineError, Gang, Handle, Offer
+from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Finding, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import hand_over
+from runyard.engines.ray import diagnosis
 from runyard.engines.ray.connection import Connection
 from runyard.engines.ray.line import Line
 from runyard.engines.ray.request import Address, Seen, able, amounts, bundle_of, inventory, wish
@@ -31,14 +32,14 @@ PATIENCE = 60.0
 
 @dataclass
 class Watched:
-    """A gang that somebody wants to hear of."""
+    """A gang whose events somebody wants."""
 
     run_id: str
     handle: Handle
-    ear: Ear
+    events: EngineEvents
     line: Line | None = None  # the one on which it was started or found; on another one it must be found again
     starting: bool = False
-    stop: bool = False  # the keeper must be told to stop it
+    stop: bool = False  # the keeper must be asked to stop it
     reason: str = ""
     placed: bool = False
     nodes: list[str] = field(default_factory=list)
@@ -55,7 +56,7 @@ class RayEngine(Engine):
             namespace=str(options.get("namespace") or "runyard"),
             python=os.path.expanduser(str(options.get("ray_python") or sys.executable)),
             token_file=str(options.get("token_file") or ""),
-            hear=self._hear,
+            on_event=self._on_event,
         )
         self._lock = threading.Lock()
         self._watched: dict[tuple[str, str], Watched] = {}
@@ -86,7 +87,7 @@ class RayEngine(Engine):
             seen.append(Node(node["name"], state, runs.get(node["id"]), node["address"]))
         return Offer(seen, None if self._grows else sum(node.state != LEAVING for node in seen))
 
-    def start(self, gang: Gang, ear: Ear) -> Handle:
+    def start(self, gang: Gang, events: EngineEvents) -> Handle:
         line = self._connection.line()
         parcel = hand_over(gang, self._folders)
         bundle = bundle_of(gang.resources, self._resources)
@@ -101,38 +102,38 @@ class RayEngine(Engine):
             "patience": PATIENCE,
         }
         handle = _handle(line, gang)
-        watched = Watched(gang.run_id, handle, ear, line, starting=True)
-        self._add(watched)  # before it is asked for: the first news may be faster than the answer
+        watched = Watched(gang.run_id, handle, events, line, starting=True)
+        self._add(watched)  # before the request: the first event may be faster than the answer
         try:
             line.ask("start", gang=handle["gang"], spec=spec)
         except EngineAway as error:  # the keeper may have got it or not
             with self._lock:
                 self._watched.pop(_key(handle), None)
-            raise self._connection.in_words(error) from error
+            raise self._connection.explained(error) from error
         watched.starting = False
         return handle
 
     def promise(self, gang: Gang) -> Handle:
         return _handle(self._connection.line(), gang)
 
-    def find(self, run_id: str, promise: Handle, ear: Ear) -> Handle | None:
-        line, watched, found = self._connection.line(), Watched(run_id, promise, ear), False
-        self._add(watched)  # before it is asked for: the first news may be faster than the answer
+    def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
+        line, watched, found = self._connection.line(), Watched(run_id, promise, events), False
+        self._add(watched)  # before the request: the first event may be faster than the answer
         try:
             found = self._find(line, watched)
         except EngineAway as error:
-            raise self._connection.in_words(error) from error
+            raise self._connection.explained(error) from error
         finally:
             if not found:
                 with self._lock:
                     self._watched.pop(_key(promise), None)
         return promise if found else None
 
-    def watch(self, run_id: str, handle: Handle, ear: Ear) -> bool:
+    def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
         try:
-            return self.find(run_id, handle, ear) is not None
+            return self.find(run_id, handle, events) is not None
         except EngineError:
-            self._add(Watched(run_id, handle, ear))  # the tender asks again
+            self._add(Watched(run_id, handle, events))  # the tender asks again
             return True
 
     def stop(self, run_id: str, handle: Handle) -> None:
@@ -150,12 +151,16 @@ class RayEngine(Engine):
         self._work.set()
         self._news.put(lambda: None)
 
+    @classmethod
+    def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:
+        return diagnosis.diagnose(targets)
+
     def _nodes(self, again: bool = False) -> list[Seen]:
         line = self._connection.line(again)
         try:
             nodes: list[Seen] = line.ask("nodes")
         except EngineAway as error:
-            raise self._connection.in_words(error) from error
+            raise self._connection.explained(error) from error
         return nodes
 
     def _add(self, watched: Watched) -> None:
@@ -169,11 +174,11 @@ class RayEngine(Engine):
             if not self._threads:
                 self._threads = True
                 threading.Thread(target=self._tender, name="ray-tender", daemon=True).start()
-                threading.Thread(target=self._teller, name="ray-teller", daemon=True).start()
+                threading.Thread(target=self._pass_on_events, name="ray-events", daemon=True).start()
         self._work.set()
 
     def _tender(self) -> None:
-        """Deliver what keepers must be told, and find the gangs again on each new line."""
+        """Deliver pending requests to the keepers, and find the gangs again on each new line."""
         while not self._closed:
             self._work.wait(1.0)
             self._work.clear()
@@ -185,10 +190,10 @@ class RayEngine(Engine):
             try:
                 line = self._connection.line()
             except EngineError as error:
-                self._say_away(error)
+                self._report_away(error)
                 self._work.wait(1.0)
                 continue
-            with contextlib.suppress(EngineAway):  # it went away in this moment: the next round says so
+            with contextlib.suppress(EngineAway):  # it went away in this moment: the next round reports it
                 self._catch_up(line)
 
     def _catch_up(self, line: Line) -> None:
@@ -215,51 +220,51 @@ class RayEngine(Engine):
         self._take(watched, found)
         return True
 
-    def _hear(self, line: Line, said: dict[str, Any]) -> None:
-        """What the driver says by itself. This is the thread that reads its answers, so nothing is asked here."""
-        if said["event"] == "gangs":
-            for gang in said["gangs"]:
+    def _on_event(self, line: Line, event: dict[str, Any]) -> None:
+        """An event of the driver. This is the thread that reads its answers, so nothing may be requested here."""
+        if event["event"] == "gangs":
+            for gang in event["gangs"]:
                 with self._lock:
-                    watched = self._watched.get((said["keeper"], gang["name"]))
+                    watched = self._watched.get((event["keeper"], gang["name"]))
                 if watched is not None:
                     self._take(watched, gang)
-        elif said["event"] == "lost":
+        elif event["event"] == "lost":
             with self._lock:
-                lost = [one for one in self._watched.values() if one.handle["keeper"] == said["keeper"]]
+                lost = [one for one in self._watched.values() if one.handle["keeper"] == event["keeper"]]
             for watched in lost:
-                self._gone(watched, f"Ray lost it ({said['why']})", taken=True)
-            if said["keeper"] == line.keeper:
+                self._gone(watched, f"Ray lost it ({event['why']})", taken=True)
+            if event["keeper"] == line.keeper:
                 line.end()  # the next driver makes another keeper
         self._work.set()
 
     def _take(self, watched: Watched, gang: dict[str, Any]) -> None:
         """Pass on what is new about a gang."""
-        run_id, ear = watched.run_id, watched.ear
+        run_id, events = watched.run_id, watched.events
         if gang["state"] == "waits" and gang["reason"] and gang["reason"] != watched.reason:
             watched.reason = gang["reason"]
-            self._news.put(lambda: ear.waits(run_id, gang["reason"]))
+            self._news.put(lambda: events.waits(run_id, gang["reason"]))
         elif gang["state"] == "placed" and not watched.placed:
             watched.placed, watched.nodes = True, gang["nodes"]
-            self._news.put(lambda: ear.placed(run_id))
+            self._news.put(lambda: events.placed(run_id))
         elif gang["state"] == "ended":
             self._gone(watched, gang["how"], gang["taken"])
 
     def _gone(self, watched: Watched, how: str, taken: bool) -> None:
         with self._lock:
             if self._watched.pop(_key(watched.handle), None) is None:
-                return  # it was told already
+                return  # it was reported already
             self._ended.append(watched.handle)
-        self._news.put(lambda: watched.ear.gone(watched.run_id, how, taken))
+        self._news.put(lambda: watched.events.gone(watched.run_id, how, taken))
 
-    def _say_away(self, error: EngineError) -> None:
+    def _report_away(self, error: EngineError) -> None:
         with self._lock:
             waiting = [one for one in self._watched.values() if not one.placed and one.reason != str(error)]
         for watched in waiting:
             self._take(watched, {"state": "waits", "reason": str(error)})
-            watched.line = None  # found again, it says anew why it waits
+            watched.line = None  # found again, it reports again why it waits
 
-    def _teller(self) -> None:
-        """Tells the ears, in an own thread: they may well call the engine in turn."""
+    def _pass_on_events(self) -> None:
+        """Passes events on, in a thread of its own: their receiver may call the engine in turn."""
         while not self._closed:
             self._news.get()()
 

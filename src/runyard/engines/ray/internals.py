@@ -1,4 +1,4 @@
-"""What Ray tells only through its private modules: every use of them is here, so that a new Ray is tried here.
+"""What only Ray's private modules offer: every use of them is here, so that a new Ray is tried here.
 
 Like the keeper, this runs inside the cluster, with nothing of Runyard around it, and is sent there by value. Versions
 of Ray that it was tried with are in pyproject.toml.
@@ -36,9 +36,9 @@ class Internals:
 
     def refused(self) -> set[str]:
         """The ids of the placement groups for which the autoscaler has no node type, or may not add as many nodes.
-        Only autoscaler v2 tells."""
+        Only autoscaler v2 knows."""
         from ray.core.generated.autoscaler_pb2 import GetClusterStatusReply
 
-        told = ray._private.worker.global_worker.gcs_client.get_cluster_status()
-        state = GetClusterStatusReply.FromString(told).autoscaling_state
+        reply = ray._private.worker.global_worker.gcs_client.get_cluster_status()
+        state = GetClusterStatusReply.FromString(reply).autoscaling_state
         return {request.details.partition(":")[0] for request in state.infeasible_gang_resource_requests}

@@ -1,13 +1,14 @@
-"""Keeps the gangs of one server in a Ray cluster: a detached actor on the head, and the tasks that it owns.
+"""Leads the gangs of one server in a Ray cluster: a detached actor on the head, and the tasks that it owns.
 
-This runs inside the cluster, with nothing of Runyard around it: the driver sends it there by value. A gang is a
-placement group and one task in each of its bundles. The task starts the node runner and waits for it.
+This runs inside the cluster, with nothing of Runyard around it: the driver sends it there by value, with `node_task`
+and `reasons`. A gang is a placement group and one task in each of its bundles. The task starts the node runner and
+waits for it.
 
 Why tasks, and not an actor for each node: a new worker process costs more than a second of CPU, an actor always needs
 one, and a task takes over the idle one that the last task has left. Why an actor owns them: a task dies with its owner,
 so one that a server or its driver owned would die with those; the actor is found again by its name. It asks for no CPU.
-Ray keeps idle workers only for as long as the driver lives that made the actor, so each driver makes a keeper of its
-own. A keeper whose driver is gone keeps its gangs to their end, and ends when nobody has asked for them for a while.
+Idle workers live only as long as the driver that made the actor, so each driver makes a keeper of its own. A keeper
+whose driver has ended leads its gangs to their end, and ends when nobody has called it for a while.
 """
 
 from __future__ import annotations
@@ -15,10 +16,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import os
-import signal
-import subprocess
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -30,11 +27,16 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 if TYPE_CHECKING:
     from runyard.engines.ray.internals import Internals
+    from runyard.engines.ray.node_task import run_node, signal_name
+    from runyard.engines.ray.reasons import first_line, why_it_waits
+else:  # the driver has the folder of this file on its path, and may have no Runyard
+    from node_task import run_node, signal_name
+    from reasons import first_line, why_it_waits
 
 WAITS, PLACED, ENDED = "waits", "placed", "ended"
 
 AT_ONCE, AT_ONCE_TO_GROW = 8, 64
-"""Groups that are asked for at the same time. An autoscaler grows by what it sees, so it is shown more."""
+"""Groups that are requested at the same time. An autoscaler grows by what it sees, so it is shown more."""
 
 OVERTAKEN = 16
 """So many later gangs may find room before the one that waits longest. Then the others wait for it."""
@@ -44,7 +46,7 @@ NOTICE = 60.0
 
 POLL, LONGEST_PAUSE = 2.0, 60.0
 UNVISITED, UNVISITED_WITH_NEWS = 60.0, 3600.0  # after that a keeper with no gang alive ends
-KEPT = 5000  # ended gangs that are remembered when nobody asks to forget them
+MOST_ENDED = 5000  # ended gangs that are remembered when nobody asks to forget them
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Gang:
     turn: asyncio.Event = field(default_factory=asyncio.Event)  # it may ask for its group, or need not any more
     group: Any = None
     tasks: list[Any] = field(default_factory=list)
-    leader: Any = None  # the asyncio task that leads it, kept so that it is not collected
+    leader: Any = None  # the asyncio task that leads it; without a reference it would be collected
 
     def as_dict(self) -> dict[str, Any]:
         names = ("name", "state", "reason", "nodes", "how", "taken")
@@ -85,7 +87,7 @@ class Keeper:
         self._nodes: tuple[float, list[dict[str, Any]]] = (-POLL, [])
         self._hopeless: tuple[float, set[str]] = (-POLL, set())
         self._looking = asyncio.Lock()
-        self._releasing: set[asyncio.Task[None]] = set()  # kept so that they are not collected
+        self._releasing: set[asyncio.Task[None]] = set()  # without a reference they would be collected
         self._ending = asyncio.ensure_future(self._end_when_unused())
         self._leaving = asyncio.ensure_future(self._end_before_nodes_go())
         self._run = ray.remote(run_node)
@@ -138,7 +140,7 @@ class Keeper:
             await self._place(gang)
             if gang.state == PLACED:
                 await self._follow(gang)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the gang has an end, and says why
+        except Exception as error:  # noqa: BLE001 - whatever it was, the gang has an end, and a reason
             gang.how, gang.taken = f"Ray could not run it: {first_line(error)}", True
         finally:
             if gang.stopped and gang.state == WAITS:
@@ -157,7 +159,7 @@ class Keeper:
             gang.group = await self._in_thread(placement_group, bundles, "STRICT_SPREAD", gang.name)
         first = True
         while not gang.stopped:
-            # The first look is short: a gang that finds room at once is never said to wait.
+            # The first look is short: a gang that finds room at once is never reported as waiting.
             if await self._in_thread(gang.group.wait, 1 if first else POLL):
                 break
             first = False
@@ -173,7 +175,7 @@ class Keeper:
         await self._enter(gang, PLACED)
 
     def _call_up(self) -> None:
-        """Tell those whose turn it is to ask Ray for their group: few at once, in order, and none is left behind."""
+        """Let those whose turn it is ask Ray for their group: few at once, in order, and none is left behind."""
         waiting = sorted((one for one in self._gangs.values() if one.state == WAITS), key=lambda one: one.number)
         if any(one.overtaken >= OVERTAKEN for one in waiting):
             waiting = waiting[:1]
@@ -295,7 +297,7 @@ class Keeper:
         self._call_up()
 
     async def _ask(self, function: Any, otherwise: Any) -> Any:
-        """Something that is good to know of Ray. No gang ends because Ray could not tell: it is asked again soon."""
+        """Something that is good to know of Ray. No gang ends because Ray did not know: it is asked again soon."""
         try:
             return await self._in_thread(function)
         except Exception:  # noqa: BLE001 - it raises many kinds
@@ -306,7 +308,7 @@ class Keeper:
 
     def _drop_the_oldest(self) -> None:
         ended = [name for name, gang in self._gangs.items() if gang.state == ENDED]
-        for name in ended[: max(0, len(ended) - KEPT)]:
+        for name in ended[: max(0, len(ended) - MOST_ENDED)]:
             del self._gangs[name]
 
     async def _end_when_unused(self) -> None:
@@ -335,7 +337,7 @@ class Exit:
 
 async def exit_of(task: Any) -> Exit:
     try:
-        code, said = await task
+        code, output = await task
     except ray.exceptions.TaskCancelledError:
         return Exit("it was stopped", good=True)
     except ray.exceptions.OutOfMemoryError:
@@ -346,81 +348,8 @@ async def exit_of(task: Any) -> Exit:
         return Exit(f"Ray lost it ({first_line(error)})", lost=True, taken=True)
     if code < 0:
         return Exit(f"killed by {signal_name(-code)}")
-    return Exit(f"exit code {code}" + (f": {said}" if code and said else ""), good=code == 0)
-
-
-def signal_name(number: int) -> str:
-    """As `runyard.node.outcome.exits` has it, which is not here. Real-time signals have no name."""
-    known = {each.value: each.name for each in signal.Signals}
-    return known.get(number, f"signal {number}")
-
-
-def run_node(tether: str, command: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """The task: run the command in the place of this worker, and return how it ended and what it said last."""
-    asked = [False]
-
-    def ask(*_: object) -> None:
-        asked[0] = True
-
-    # This is how Ray cancels a task. The handler stays: were it taken away, a late signal would end the worker.
-    signal.signal(signal.SIGINT, ask)
-    with tempfile.TemporaryFile() as said:
-        try:
-            process = subprocess.Popen(
-                [command[0], "-I", "-S", "-c", tether, str(os.getpid()), *command],
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                env={**environment_of_node(), **environment},
-                cwd="/",
-                start_new_session=True,
-            )
-        except OSError as error:
-            return 127, f"{command[0]} cannot be started on this node: {error.strerror}"
-        while True:
-            try:
-                code = process.wait(1.0 if asked[0] else 0.1)
-                break
-            except subprocess.TimeoutExpired:
-                if asked[0]:
-                    process.terminate()
-        said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
-        return code, said.read().decode("utf-8", "replace").strip()
-
-
-def environment_of_node() -> dict[str, str]:
-    """The variables of this worker without those that Ray has set for itself. GPUs stay: they are the task's."""
-    own = ("RAY_", "PYTHONPATH", "OMP_NUM_THREADS", "LD_PRELOAD", "PYTHONBREAKPOINT")
-    return {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    return Exit(f"exit code {code}" + (f": {output}" if code and output else ""), good=code == 0)
 
 
 def goes_soon(deadline: int) -> bool:
     return deadline > 0 and deadline / 1000 - time.time() < NOTICE
-
-
-def why_it_waits(
-    spec: dict[str, Any], nodes: list[dict[str, Any]], holders: int, before: int, hopeless: bool = False
-) -> str:
-    bundle, wanted = spec["bundle"], spec["nodes"]
-
-    def fits(amounts: dict[str, float]) -> bool:
-        return all(amounts.get(name, 0) >= amount for name, amount in bundle.items())
-
-    staying = [node for node in nodes if not node["leaving"]]
-    able = sum(fits(node["has"]) for node in staying)
-    free = sum(fits(node["free"]) for node in staying)
-    said = f"waits for {spec['wish']}; the cluster has "
-    if able < wanted:
-        said += f"{able or 'no'} such node{'' if able == 1 else 's'}"
-        if hopeless:
-            return said + ", and its autoscaler cannot add them: it has no such type of node, or may not have so many"
-        return said + (" and is asked to grow" if spec["grows"] else ", so it must grow first")
-    said += f"{able} such node{'' if able == 1 else 's'}, of which {free or 'none'} {'is' if free < 2 else 'are'} free"
-    if holders:
-        said += f"; {holders} run{'' if holders == 1 else 's'} of this server {'is' if holders == 1 else 'are'} there"
-    return said + (f"; {before} wait{'s' if before == 1 else ''} before it" if before else "")
-
-
-def first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from runyard.engines.base import EngineAway, EngineError
-from runyard.engines.runners import KEPT_FROM_RUNS
+from runyard.engines.runners import HIDDEN_FROM_RUNS
 
 DRIVER = Path(__file__).with_name("driver.py")
 
@@ -28,9 +28,9 @@ PATIENCE = {STARTED: 60.0, LOADED: 12.0, CONNECTED: 70.0}
 FAR_PATIENCE = 45.0
 """In place of the second, for an address of the form ray://: the cluster starts a process for each such client."""
 
-QUIET = 12.0  # seconds; a driver that has said nothing for so long has lost the cluster, most likely
+QUIET = 12.0  # seconds; a driver that was silent for so long has lost the cluster, most likely
 
-Hear = Callable[["Line", dict[str, Any]], None]
+OnEvent = Callable[["Line", dict[str, Any]], None]
 """Called with every event. From the thread that reads the answers: it must not ask."""
 
 
@@ -41,36 +41,42 @@ class Silent(EngineAway):
 class Line:
     """A driver that is alive, or was. `keeper` is the name of the one that takes new gangs, once it is ready."""
 
-    def __init__(self, python: str, settings: dict[str, str], environment: dict[str, str], hear: Hear) -> None:
+    def __init__(self, python: str, settings: dict[str, str], environment: dict[str, str], on_event: OnEvent) -> None:
         self.keeper = ""
         far = settings.get("address", "").startswith("ray://")
         self._patience = {**PATIENCE, LOADED: FAR_PATIENCE} if far else PATIENCE
         self._reached = STARTED
-        self._heard_at = time.monotonic()
-        self._hear = hear
+        self._last_message_at = time.monotonic()
+        self._on_event = on_event
         self._numbers = itertools.count(1)
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._answers: dict[int, dict[str, Any]] = {}
         self._failed: dict[str, Any] | None = None
         self._ended = False
-        self._last_words = ""
-        said = tempfile.TemporaryFile()  # noqa: SIM115 - the reader closes it
-        kept = {name: value for name, value in os.environ.items() if name not in (*KEPT_FROM_RUNS, "RAY_ADDRESS")}
+        self._last_message = ""
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - the reader closes it
+        inherited = {
+            name: value for name, value in os.environ.items() if name not in (*HIDDEN_FROM_RUNS, "RAY_ADDRESS")
+        }
         try:
             self._process = subprocess.Popen(
                 [python, str(DRIVER)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
-                env={**kept, "RAY_NUM_REDIS_GET_RETRIES": "5", **environment},  # Ray tries for 20 seconds otherwise
+                stderr=errors,
+                env={
+                    **inherited,
+                    "RAY_NUM_REDIS_GET_RETRIES": "5",
+                    **environment,
+                },  # Ray tries for 20 seconds otherwise
                 cwd="/",
                 start_new_session=True,
             )
         except OSError as error:
-            said.close()
+            errors.close()
             raise EngineError(f"The Python with Ray cannot be started: {python}: {error.strerror}.") from error
-        threading.Thread(target=self._read, args=(said,), name="ray-line", daemon=True).start()
+        threading.Thread(target=self._read, args=(errors,), name="ray-line", daemon=True).start()
         self._write(settings)
 
     @property
@@ -79,8 +85,8 @@ class Line:
 
     @property
     def quiet(self) -> float:
-        """For how many seconds nothing was heard of the cluster."""
-        return time.monotonic() - self._heard_at
+        """For how many seconds the cluster was silent."""
+        return time.monotonic() - self._last_message_at
 
     @property
     def pid(self) -> int:
@@ -94,16 +100,16 @@ class Line:
                     break
         if self._reached == READY:
             return
-        said = self._last_words if self._ended else f"no answer within {patience:g} seconds"
+        message = self._last_message if self._ended else f"no answer within {patience:g} seconds"
         self.end()
         if self._failed is not None:
             raise (EngineAway if self._failed["away"] else EngineError)(self._failed["error"])
-        raise EngineAway(said)
+        raise EngineAway(message)
 
-    def ask(self, do: str, timeout: float = 25.0, **words: Any) -> Any:
+    def ask(self, do: str, timeout: float = 25.0, **arguments: Any) -> Any:
         """Have something done and wait for it. A driver that does not answer is of no use any more: it is ended."""
         number = next(self._numbers)
-        self._write({"id": number, "do": do, **words})
+        self._write({"id": number, "do": do, **arguments})
         deadline = time.monotonic() + timeout
         with self._changed:
             while not self._changed.wait_for(lambda: number in self._answers or self._ended, 1.0):
@@ -111,9 +117,9 @@ class Line:
                     break
             answer = self._answers.pop(number, None)
         if answer is None:
-            said = self._last_words if self._ended else f"nothing was heard of it for {self.quiet:.0f} seconds"
+            message = self._last_message if self._ended else f"nothing was heard of it for {self.quiet:.0f} seconds"
             self.end()
-            raise Silent(said)
+            raise Silent(message)
         if "error" in answer:
             raise Silent(str(answer["error"]))
         return answer["answer"]
@@ -136,37 +142,37 @@ class Line:
     def _past(self, step: str) -> bool:
         return self._ended or self._failed is not None or self._reached != step
 
-    def _write(self, words: dict[str, Any]) -> None:
+    def _write(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         with self._writing, contextlib.suppress(OSError, ValueError):  # ended or closed: whoever asked gets no answer
-            self._process.stdin.write(json.dumps(words).encode() + b"\n")
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
-    def _read(self, said: IO[bytes]) -> None:
+    def _read(self, errors: IO[bytes]) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._take(json.loads(line))
         code = self._process.wait()
-        with said:
-            said.seek(0)
-            lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        with errors:
+            errors.seek(0)
+            lines = [line.strip() for line in errors.read().decode("utf-8", "replace").splitlines() if line.strip()]
         with self._changed:
-            self._last_words = lines[-1] if lines else f"the driver ended with exit code {code}"
+            self._last_message = lines[-1] if lines else f"the driver ended with exit code {code}"
             self._ended = True
             self._changed.notify_all()
-        self._hear(self, {"event": "ended"})
+        self._on_event(self, {"event": "ended"})
 
-    def _take(self, said: dict[str, Any]) -> None:
-        self._heard_at = time.monotonic()
-        event = said.get("event")
+    def _take(self, message: dict[str, Any]) -> None:
+        self._last_message_at = time.monotonic()
+        event = message.get("event")
         with self._changed:
             if event is None:
-                self._answers[said["id"]] = said
+                self._answers[message["id"]] = message
             elif event == "failed":
-                self._failed = said
+                self._failed = message
             elif event in (LOADED, CONNECTED, READY):
                 self._reached = event
-                self.keeper = said.get("keeper", "")
+                self.keeper = message.get("keeper", "")
             self._changed.notify_all()
         if event is not None:
-            self._hear(self, said)
+            self._on_event(self, message)

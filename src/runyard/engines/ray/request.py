@@ -1,4 +1,4 @@
-"""What is asked of a Ray cluster, in its terms and in words: the resources of a node, and the address of the head."""
+"""Requests to a Ray cluster, in its terms and as text: the resources of a node, and the address of the head."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runyard.contracts.compute import Resources
 from runyard.engines.base import EngineAway, EngineError
 
 MEMORY_SHARE = 0.6
-"""Of a machine's memory, what Ray has to give: it keeps some for its object store, and the system uses some."""
+"""Of a machine's memory, what Ray has to give: it needs some for its object store, and the system uses some."""
 
 CLIENT = "ray://"
 HEAD_PORT, CLIENT_PORT = 6379, 10001
@@ -54,7 +54,7 @@ class Address:
         return f"{CLIENT if self.client else ''}{host}:{self.port}"
 
     def probe(self, timeout: float = 5.0) -> None:
-        """Raise EngineAway when nobody listens there: Ray itself would try for long, and say less."""
+        """Raise EngineAway when nobody listens there: Ray itself would try for long, with a poorer message."""
         try:
             socket.create_connection((self.host, self.port), timeout).close()
         except OSError as error:
@@ -90,15 +90,15 @@ def amounts(bundle: Mapping[str, float]) -> str:
 
 
 def inventory(nodes: Sequence[Seen]) -> str:
-    """The kinds of nodes that there are, in words."""
+    """The kinds of nodes that there are, as a sentence."""
     kinds: dict[str, int] = {}
     for node in nodes:
         has = {name: node["has"].get(name, 0) for name in ("CPU", "GPU", "memory")}
-        said = amounts({name: amount for name, amount in has.items() if amount or name == "CPU"})
-        kinds[said] = kinds.get(said, 0) + 1
+        kind = amounts({name: amount for name, amount in has.items() if amount or name == "CPU"})
+        kinds[kind] = kinds.get(kind, 0) + 1
     if not kinds:
         return "It has no nodes now."
-    return "It has " + "; ".join(f"{count} with {said}" for said, count in kinds.items()) + "."
+    return "It has " + "; ".join(f"{count} with {kind}" for kind, count in kinds.items()) + "."
 
 
 def _amount(name: str, amount: float) -> str:

@@ -52,13 +52,13 @@ class Partition:
         return len(self.machines) if self.most_nodes is None else min(self.most_nodes, len(self.machines))
 
     def kinds(self) -> str:
-        """The nodes in words: how many there are of each kind."""
+        """The nodes as text: how many there are of each kind."""
         counted = Counter(machine.has for machine in self.machines)
-        return "; ".join(f"{count} with {words(has)}" for has, count in counted.items()) or "no node"
+        return "; ".join(f"{count} with {described(has)}" for has, count in counted.items()) or "no node"
 
 
 class Cluster:
-    """Asks sinfo, and keeps the answer for a moment."""
+    """Asks sinfo, and caches the answer for a moment."""
 
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
@@ -67,8 +67,8 @@ class Cluster:
         self._answer: dict[str, Partition] | EngineAway = {}
 
     def partitions(self, fresh: float = FRESH) -> dict[str, Partition]:
-        """Every partition by name, from an answer that is at most `fresh` seconds old. That there was none is kept for
-        a moment too: whoever asks next need not wait as long."""
+        """Every partition by name, from an answer that is at most `fresh` seconds old. No answer is cached for a
+        moment too: the next caller need not wait as long."""
         with self._lock:
             if time.monotonic() - self._asked_at > (min(fresh, FRESH) if self._is_away() else fresh):
                 self._answer = self._ask()
@@ -106,13 +106,13 @@ def together(name: str, partitions: Sequence[Partition]) -> Partition:
     return Partition(name, False, minutes, most_nodes, short, list(machines.values()))
 
 
-def read(said: str) -> dict[str, Partition]:
+def read(output: str) -> dict[str, Partition]:
     """
     >>> read("gpu*|1-00:00:00|n/a|1-2|n1|mixed*|16|64000|10.0.0.1|gpu:a100:4(S:0-1)")["gpu"].machines[0].has
     Resources(cores=16, memory_mb=64000, gpus=4)
     """
     found: dict[str, Partition] = {}
-    for line in said.splitlines():
+    for line in output.splitlines():
         parts = [part.strip() for part in line.split("|", 9)]
         if len(parts) < 10:
             continue
@@ -156,8 +156,8 @@ def host_names(text: str) -> list[str]:
     return names
 
 
-def words(has: Resources) -> str:
-    """Resources as people say them."""
+def described(has: Resources) -> str:
+    """Resources as text for people."""
     parts = [f"{has.cores} cores"] if has.cores else []
     if has.memory_mb:
         parts.append(f"{has.memory_mb / 1024:.3g} GiB of memory")

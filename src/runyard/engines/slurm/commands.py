@@ -1,5 +1,5 @@
-"""Calling Slurm's commands: found, given a clean environment and a time limit, their refusals told from a cluster that
-does not answer. What the commands say is for others to read.
+"""Calls Slurm's commands, with a clean environment and a time limit, and distinguishes a refusal from a cluster that
+does not answer. Their output is for others to read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping
 
 from runyard.engines.base import EngineAway, EngineError
-from runyard.engines.runners import KEPT_FROM_RUNS
+from runyard.engines.runners import HIDDEN_FROM_RUNS
 from runyard.engines.slurm import limits
 from runyard.engines.slurm.options import Options
 
@@ -39,11 +39,11 @@ _INSTALL = "Start the server on a login node of the cluster, or name their folde
 
 
 class Refused(EngineError):
-    """Slurm has answered, and will not do it. `words` are its own."""
+    """Slurm has answered, and will not do it. `message` is its own."""
 
-    def __init__(self, program: str, words: str) -> None:
-        super().__init__(f"Slurm refused {program}: {words}")
-        self.words = words
+    def __init__(self, program: str, message: str) -> None:
+        super().__init__(f"Slurm refused {program}: {message}")
+        self.message = message
 
 
 class Full(EngineAway):
@@ -75,17 +75,17 @@ class Commands:
             raise EngineError(f"{command[0]} cannot be run: {error.strerror or error}. {_INSTALL}") from error
         if done.returncode == 0:
             return done.stdout
-        words = _words(program, done.stderr) or f"exit code {done.returncode}"
-        if any(sign in words.lower() for sign in _AWAY):
-            raise EngineAway(f"Slurm does not answer {program}: {words}")
-        if limits.of_submitting(words):
-            raise Full(f"Slurm takes no more jobs for now: {words}")
-        if "configuration source" in words.lower():
+        message = _message(program, done.stderr) or f"exit code {done.returncode}"
+        if any(sign in message.lower() for sign in _AWAY):
+            raise EngineAway(f"Slurm does not answer {program}: {message}")
+        if limits.of_submitting(message):
+            raise Full(f"Slurm takes no more jobs for now: {message}")
+        if "configuration source" in message.lower():
             raise EngineError(
-                f"Slurm's configuration was not found: {words} Name the file in the target's option `conf`, or set "
+                f"Slurm's configuration was not found: {message} Name the file in the target's option `conf`, or set "
                 f"SLURM_CONF for the server."
             )
-        raise Refused(program, words)
+        raise Refused(program, message)
 
     def _find(self, program: str) -> str:
         found = shutil.which(program, path=None if self._folder is None else str(self._folder))
@@ -99,7 +99,7 @@ class Commands:
         known = {
             name: value
             for name, value in os.environ.items()
-            if name not in KEPT_FROM_RUNS and not name.startswith(_PREFIXES)
+            if name not in HIDDEN_FROM_RUNS and not name.startswith(_PREFIXES)
         }
         conf = str(self._conf) if self._conf is not None else os.environ.get("SLURM_CONF", "")
         if conf:
@@ -107,10 +107,10 @@ class Commands:
         return known
 
 
-def _words(program: str, said: str) -> str:
+def _message(program: str, output: str) -> str:
     """What a command complains of, in one line."""
     lines = []
-    for line in said.splitlines():
+    for line in output.splitlines():
         for prefix in (f"{program}: ", "error: ", "fatal: "):
             line = line.strip().removeprefix(prefix)
         if line and line not in lines:

@@ -1,4 +1,4 @@
-"""Reading what Slurm says of jobs, and putting it in words: squeue for those it remembers, sacct for older ones."""
+"""What Slurm reports of jobs, read and explained: squeue for those it remembers, sacct for older ones."""
 
 from __future__ import annotations
 
@@ -107,17 +107,17 @@ class Job:
         """
         code = self.reason.partition(",")[0].strip()
         if code in _REASONS:
-            words = _REASONS[code].format(job=self.id)
+            text = _REASONS[code].format(job=self.id)
         elif limits.codes(code) or code.startswith(("QOS", "Assoc")):
             way_out = limits.way_out(code)
-            words = f"waits for a limit of its {'account' if code.startswith('Assoc') else 'QOS'}"
-            words += f": {way_out}" if way_out else ""
+            text = f"waits for a limit of its {'account' if code.startswith('Assoc') else 'QOS'}"
+            text += f": {way_out}" if way_out else ""
         elif code.startswith(("ReqNodeNotAvail", "Nodes required")):
-            words = "needs nodes that are down, drained or reserved"
+            text = "needs nodes that are down, drained or reserved"
         else:
-            words = "waits"
-        said = f" ({self.reason})" if self.looked_at else ""
-        return f"Slurm: job {self.id} {words}{said}"
+            text = "waits"
+        suffix = f" ({self.reason})" if self.looked_at else ""
+        return f"Slurm: job {self.id} {text}{suffix}"
 
     def how_it_ended(self, python: str) -> str:
         """How a job that is over has ended.
@@ -125,9 +125,9 @@ class Job:
         >>> Job("7", "FAILED", status=768).how_it_ended("python3")
         'exit code 3, Slurm job 7'
         """
-        words = _ENDS.get(self.state) or _exit(self.status, python)
+        text = _ENDS.get(self.state) or _exit(self.status, python)
         on = f" on {self.nodes}" if self.nodes and self.state != "COMPLETED" else ""
-        return f"{words}, Slurm job {self.id}{on}"
+        return f"{text}, Slurm job {self.id}{on}"
 
     def how_it_was_requeued(self) -> str:
         return f"Slurm requeued job {self.id}, and so took its nodes away"
@@ -149,7 +149,7 @@ def ask(commands: Commands, ids: Iterable[str]) -> dict[str, Job]:
     try:
         return _squeue(commands, f"--jobs={','.join(ids)}")
     except Refused as error:
-        if "invalid job id" in error.words.lower():  # so it says when it knows none of them
+        if "invalid job id" in error.message.lower():  # its answer when it knows none of them
             return {}
         raise
 
@@ -162,8 +162,8 @@ def ask_by_name(commands: Commands, name: str) -> Job | None:
 
 def _squeue(commands: Commands, *which: str) -> dict[str, Job]:
     fields = ",".join(f"{field}:|" for field in _FIELDS)
-    said = commands.run("squeue", "--noheader", "--states=all", *which, f"--Format={fields}")
-    return {job.id: job for line in said.splitlines() if (job := _from_squeue(line)) is not None}
+    output = commands.run("squeue", "--noheader", "--states=all", *which, f"--Format={fields}")
+    return {job.id: job for line in output.splitlines() if (job := _from_squeue(line)) is not None}
 
 
 def _from_squeue(line: str) -> Job | None:
@@ -175,20 +175,20 @@ def _from_squeue(line: str) -> Job | None:
 
 
 def ask_history(commands: Commands, ids: Iterable[str]) -> dict[str, Job]:
-    """What the accounting knows of jobs that squeue has forgotten; nothing where none is kept.
+    """What the accounting knows of jobs that squeue has forgotten; nothing where there is none.
 
-    Raises EngineAway when its database does not answer. What slurmctld could not tell it yet, it does not know: then
-    it may say of a job that it runs, or give it another name.
+    Raises EngineAway when its database does not answer. It does not know what slurmctld could not send it yet: then
+    it may report that a job runs, or give it another name.
     """
     options = ["--noheader", "--parsable2", "--allocations", "--duplicates", f"--jobs={','.join(ids)}"]
     try:
-        said = commands.run("sacct", *options, "--format=JobIDRaw,State,ExitCode,NodeList,JobName")
+        output = commands.run("sacct", *options, "--format=JobIDRaw,State,ExitCode,NodeList,JobName")
     except EngineAway:
         raise
-    except EngineError:  # it is not kept, or not for this machine
+    except EngineError:  # there is none, or not for this machine
         return {}
     found: dict[str, Job] = {}
-    for job in filter(None, map(_from_sacct, said.splitlines())):
+    for job in filter(None, map(_from_sacct, output.splitlines())):
         # A job that was requeued has a line for each time that it was started. The line before may also be of another
         # job: ids begin anew when a cluster loses its memory.
         former = found.get(job.id)

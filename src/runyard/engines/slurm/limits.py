@@ -22,7 +22,7 @@ _WAYS_OUT = (
 
 
 def codes(text: str) -> list[str]:
-    """The limits that are named in what Slurm says.
+    """The limits that a message of Slurm names.
 
     >>> codes("QOSMaxWallDurationPerJobLimit. Job violates accounting/QOS policy (job submit limit).")
     ['QOSMaxWallDurationPerJobLimit']
@@ -36,7 +36,7 @@ def way_out(code: str) -> str:
     >>> way_out("QOSMaxNodePerJobLimit")
     'ask for fewer nodes or a smaller vm_size'
     """
-    return next((words for sign, words in _WAYS_OUT if re.search(sign, code)), "")
+    return next((help for sign, help in _WAYS_OUT if re.search(sign, code)), "")
 
 
 def of_submitting(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a target says to its Slurm cluster."""
+"""The options of a target on Slurm, read from the form in which they are stored."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Options:
     time_margin: int = TIME_MARGIN
 
     @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> Options:
+    def from_dict(given: Mapping[str, Any]) -> Options:
         """Read the options of a target, which may have come through a form or a command line as text."""
         texts = ("partition", "account", "qos", "constraint", "gres", "time", "python")
-        found: dict[str, Any] = {name: str(said[name]) for name in texts if said.get(name)}
-        found.update({name: Path(said[name]) for name in ("commands", "conf") if said.get(name)})
-        further = said.get("sbatch") or ()
+        found: dict[str, Any] = {name: str(given[name]) for name in texts if given.get(name)}
+        found.update({name: Path(given[name]) for name in ("commands", "conf") if given.get(name)})
+        further = given.get("sbatch") or ()
         found["sbatch"] = tuple(shlex.split(further) if isinstance(further, str) else map(str, further))
-        found["exclusive"] = str(said.get("exclusive") or "").lower() in ("1", "true", "yes", "on")
-        if said.get("time_margin") is not None:
-            found["time_margin"] = int(said["time_margin"])
+        found["exclusive"] = str(given.get("exclusive") or "").lower() in ("1", "true", "yes", "on")
+        if given.get("time_margin") is not None:
+            found["time_margin"] = int(given["time_margin"])
         return Options(**found)

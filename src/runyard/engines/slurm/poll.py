@@ -1,4 +1,4 @@
-"""One poll for all jobs of a target: a thread that asks squeue what became of them, tells it, and passes stops on.
+"""One poll for all jobs of a target: a thread that asks squeue what became of them, reports it, and passes stops on.
 
 It asks often while something is about to happen, seldom otherwise, and not at all while there is no job.
 """
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from runyard.engines.base import Ear, EngineAway, EngineError
+from runyard.engines.base import EngineAway, EngineError, EngineEvents
 from runyard.engines.slurm.commands import Commands
 from runyard.engines.slurm.jobs import Job, ask, ask_history
 
@@ -32,8 +32,8 @@ MISSED = 3
 """How often in a row a job must be unknown to Slurm."""
 
 HISTORY_WITHIN = 300.0
-"""Seconds for which the accounting is asked how a job has ended that squeue has forgotten. It may be away, or not have
-heard of it yet; but where it can never be reached, a run must not wait for it for ever."""
+"""Seconds for which the accounting is asked how a job has ended that squeue has forgotten. It may be away, or not know
+of it yet; but where it can never be reached, a run must not wait for it for ever."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,8 +43,8 @@ class _Watched:
     id: str
     name: str
     run_id: str
-    ear: Ear
-    told: str = ""  # what was last said of it
+    events: EngineEvents
+    reported: str = ""  # why it waits, as it was last reported
     placed: bool = False
     seen: Job | None = None
     changed: float = field(default_factory=time.monotonic)
@@ -69,12 +69,12 @@ class Poll:
         self._jobs: dict[str, _Watched] = {}
         self._woken = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._nudged = False  # something was asked for while the thread was at work
+        self._nudged = False  # there is a request since the thread last looked
         self._closed = False
 
-    def add(self, job: str, name: str, run_id: str, ear: Ear) -> None:
+    def add(self, job: str, name: str, run_id: str, events: EngineEvents) -> None:
         with self._woken:
-            self._jobs[job] = _Watched(job, name, run_id, ear)
+            self._jobs[job] = _Watched(job, name, run_id, events)
             self._nudged = True
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="slurm", daemon=True)
@@ -115,7 +115,7 @@ class Poll:
                 # A cluster that is slow to answer has enough to do.
                 pause = max(min((each.pace(now) for each in jobs), default=SOON), 2 * (now - began))
             except EngineError as error:
-                self._say_away(jobs, error)
+                self._report_away(jobs, error)
                 pause = min(2 * pause, AWAY_AT_MOST)
             except Exception:  # noqa: BLE001 - the watch over all other jobs must not end
                 _log.exception("the watch over Slurm's jobs failed, and goes on")
@@ -144,7 +144,7 @@ class Poll:
         self._pass_on([each for each in jobs if each.stopping and each.id in self._jobs])
 
     def _note(self, each: _Watched, job: Job) -> None:
-        """Tell what has become of a job."""
+        """Report what has become of a job."""
         patience = job.ending and time.monotonic() - each.changed < ENDING_AT_MOST
         if job.requeued and not patience:
             self._scancel(job.id)
@@ -157,22 +157,22 @@ class Poll:
         elif job.ending and not patience:
             self._gone(each, f"Slurm job {job.id} is over, but still completing on {job.nodes}")
         elif not each.placed and not (job.ending or job.requeued):
-            each.placed, each.told = True, ""
-            self._tell(lambda: each.ear.placed(each.run_id))
+            each.placed, each.reported = True, ""
+            self._pass_on_event(lambda: each.events.placed(each.run_id))
 
     def _waits(self, each: _Watched, reason: str) -> None:
-        if each.told != reason:
-            each.told = reason
-            self._tell(lambda: each.ear.waits(each.run_id, reason))
+        if each.reported != reason:
+            each.reported = reason
+            self._pass_on_event(lambda: each.events.waits(each.run_id, reason))
 
     def _gone(self, each: _Watched, how: str, taken: bool = False) -> None:
         with self._woken:
             if self._jobs.pop(each.id, None) is None:
                 return
-        self._tell(lambda: each.ear.gone(each.run_id, how, taken))
+        self._pass_on_event(lambda: each.events.gone(each.run_id, how, taken))
 
     def _find_out(self, lost: list[_Watched]) -> None:
-        """Tell of jobs that squeue knows no more."""
+        """Report jobs that squeue does not know any more."""
         now = time.monotonic()
         due = [each for each in lost if now >= each.ask_history_at]
         if not due:
@@ -193,13 +193,13 @@ class Poll:
                 self._gone(each, job.how_it_ended(self._python), taken=job.taken)
 
     def _ask_history(self, jobs: list[_Watched]) -> tuple[dict[str, Job], str]:
-        """What the accounting knows, and why it says nothing where it should."""
+        """What the accounting knows, and why it does not answer where it should."""
         try:
             return ask_history(self._commands, [each.id for each in jobs]), ""
         except EngineAway as error:
             return {}, f", and its accounting does not answer: {error}"
 
-    def _say_away(self, jobs: list[_Watched], error: EngineError) -> None:
+    def _report_away(self, jobs: list[_Watched], error: EngineError) -> None:
         for each in jobs:
             if not each.placed:
                 self._waits(each, str(error) if isinstance(error, EngineAway) else f"Slurm cannot be asked: {error}")
@@ -232,11 +232,11 @@ class Poll:
             self._commands.run("scancel", "--quiet", *arguments)
         except EngineAway:
             raise
-        except EngineError as error:  # it has ended in this moment: the next answer of squeue tells
+        except EngineError as error:  # it has ended in this moment: the next answer of squeue shows it
             _log.info("%s", error)
 
-    def _tell(self, call: Callable[[], None]) -> None:
+    def _pass_on_event(self, call: Callable[[], None]) -> None:
         try:
             call()
-        except Exception:  # noqa: BLE001 - one run must not keep the news from the others
+        except Exception:  # noqa: BLE001 - one run must not hold up the events of the others
             _log.exception("what Slurm says of a job could not be passed on")

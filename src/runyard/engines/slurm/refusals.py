@@ -1,4 +1,4 @@
-"""What to do when sbatch refuses a job: Slurm's own words are kept, and followed by a way out."""
+"""What to do when sbatch refuses a job: Slurm's own message, followed by a way out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from runyard.engines.slurm.cluster import Partition
 from runyard.engines.slurm.options import Options
 
 _POLICY = "accounting/qos policy"
-"""How Slurm calls every limit of an account or a QOS. Which one it is stands before it."""
+"""Slurm's name for every limit of an account or a QOS. Which one it is comes before it."""
 
 _HELP = (
-    # what the words hold, what to do, whether no job of the target would ever be taken
+    # what the message holds, what to do, whether no job of the target would ever be taken
     ("account", "Set the target's option `account`: `sacctmgr show associations user=$USER` lists yours.", True),
     (
         "qos",
@@ -28,30 +28,30 @@ _HELP = (
 )
 
 
-def explain(words: str, options: Options, partitions: dict[str, Partition]) -> str:
+def explain(message: str, options: Options, partitions: dict[str, Partition]) -> str:
     """A refusal with what to do about it."""
-    low = words.lower()
+    low = message.lower()
     if "partition" in low and options.partition not in ("", *partitions):
         return no_partition(options.partition, partitions)
     if _POLICY in low:
-        ways_out = [way_out for code in limits.codes(words) if (way_out := limits.way_out(code))]
+        ways_out = [way_out for code in limits.codes(message) if (way_out := limits.way_out(code))]
         help = " ".join(f"{way_out[0].upper()}{way_out[1:]}." for way_out in ways_out)
-        return f"Slurm refused the job: {words} {help or 'Ask for less time or fewer nodes.'}"
+        return f"Slurm refused the job: {message} {help or 'Ask for less time or fewer nodes.'}"
     for sign, help, _ in _HELP:
         if sign in low:
-            return f"Slurm refused the job: {words} {help}"
-    return f"Slurm refused the job: {words} Check the options of the target."
+            return f"Slurm refused the job: {message} {help}"
+    return f"Slurm refused the job: {message} Check the options of the target."
 
 
-def for_good(words: str) -> bool:
+def for_good(message: str) -> bool:
     """Whether every job of the target would be refused, whatever it asks for."""
-    low = words.lower()
+    low = message.lower()
     return _POLICY not in low and any(sign in low for sign, _, always in _HELP if always)
 
 
-def of_time(words: str) -> bool:
+def of_time(message: str) -> bool:
     """Whether it may be the time limit: Slurm has one message for several limits."""
-    return any(sign in words.lower() for sign in ("time limit", "wall", "policy"))
+    return any(sign in message.lower() for sign in ("time limit", "wall", "policy"))
 
 
 def no_partition(name: str, partitions: dict[str, Partition]) -> str:

@@ -53,7 +53,7 @@ def arguments(gang: Gang, options: Options, limit: str) -> list[str]:
     return [
         *found,
         *options.sbatch,
-        # The last word is sbatch's, so these cannot be changed: the engine relies on them.
+        # The last argument wins, so these cannot be changed: the engine relies on them.
         "--parsable",
         f"--job-name={job_name(gang.run_id, plan.attempt)}",
         f"--comment=runyard: run {gang.run_id}{attempt} in workspace {plan.workspace}",
@@ -87,7 +87,7 @@ def time_limit(duration: int | None, options: Options, grace: float, partition: 
 
     The runner ends a script that takes too long, so the job's own limit comes later. A partition that allows less
     gives what it allows: a limit is a limit, not a need. For a time that nobody has asked for, the best is to ask for
-    none: then a QOS or an account that allows still less cuts it, where it would otherwise keep the job waiting. Only
+    none: then a QOS or an account that allows still less cuts it, where the job would otherwise wait. Only
     a partition that gives short times to those who do not ask is asked for its longest.
 
     >>> time_limit(3600, Options(), 10.0, None)
@@ -105,10 +105,10 @@ def time_limit(duration: int | None, options: Options, grace: float, partition: 
 
 
 def batch_script(parcel: Parcel, nodes: int, python: str, streams: Path) -> str:
-    """The script. `streams` is where the runner of node 0 keeps its log, if the node sees that folder."""
+    """The script. `streams` is where the runner of node 0 writes its log, if the node sees that folder."""
     lines = [
         "#!/bin/sh",
-        # Requeued by Slurm, which may forget to say so when it was killed itself: the scheduler starts another job.
+        # Requeued by Slurm, which may not know it any more when it was killed itself: the scheduler starts another job.
         '[ -z "$SLURM_RESTART_COUNT" ] || exit 75',
         f"streams={shlex.quote(str(streams))}",
         "base=${RUNYARD_NODE_HOME:-${HOME:-/tmp}/.cache/runyard}/nodes",

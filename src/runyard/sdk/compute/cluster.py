@@ -1,12 +1,13 @@
-"""`RayCompute` and `SlurmCompute`: clusters that are there already, and do their own scaling and queueing."""
+"""`RayCompute`, `SlurmCompute` and `EngineCompute`: existing clusters, which do their own scaling and queueing."""
 
 from __future__ import annotations
 
 import builtins
 from typing import TYPE_CHECKING, Any, ClassVar, Mapping
 
-from runyard.contracts import engine_options
 from runyard.contracts.compute import DEDICATED, RAY, SLURM, Target
+from runyard.contracts.engine_options import BadOptions
+from runyard.contracts.engines import BUILT_IN
 from runyard.sdk.compute.arguments import whole_number
 from runyard.sdk.compute.configuration import (
     ComputeTargetAttachConfiguration,
@@ -33,9 +34,10 @@ class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
         max_nodes: int | None = None,
         tags: Mapping[str, str] | None = None,
         description: str | None = None,
+        engine: str = "",
     ) -> None:
         super().__init__(type)
-        self.engine, self.kind = type._engine, type._compute_type
+        self.engine = engine or type._engine
         self.options = {name: value for name, value in options.items() if value is not None}
         self.vm_size = vm_size
         self.vm_priority = vm_priority
@@ -52,16 +54,18 @@ class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
         self._checked_options()
 
     def _checked_options(self) -> dict[str, Any]:
+        if self.engine not in BUILT_IN:  # its package is on the server, which checks them
+            return dict(self.options)
         try:
-            return engine_options.check(self.engine, self.options)
-        except engine_options.BadOptions as problem:
+            return BUILT_IN[self.engine].check_options(self.options)
+        except BadOptions as problem:
             raise ComputeTargetException(str(problem), inner_exception=problem) from None
 
     def _target(self, name: str) -> Target:
         return Target(
             name=name,
             engine=self.engine,
-            type=self.kind,
+            type=BUILT_IN[self.engine].target_type if self.engine in BUILT_IN else "",
             vm_size=self.vm_size or "",
             vm_priority=checked_priority(self.vm_priority),
             max_nodes=self.max_nodes,
@@ -71,8 +75,8 @@ class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
 
 
 class ClusterCompute(PooledCompute):
-    """A cluster that is attached. Its nodes, states and counts are told like those of an AmlCompute; `delete` and
-    `detach` take it out of the workspace, and leave the cluster as it is."""
+    """A cluster that is attached. Its nodes, states and counts are shown like those of an AmlCompute; `delete` and
+    `detach` remove it from the workspace, and leave the cluster as it is."""
 
     _engine: ClassVar[str]
 
@@ -168,3 +172,37 @@ class SlurmCompute(ClusterCompute):
             "time_margin": time_margin,
         }
         return ClusterAttachConfiguration(SlurmCompute, options, vm_size, vm_priority, max_nodes, tags, description)
+
+
+class EngineCompute(ClusterCompute):
+    """A cluster behind an engine of another package, which is installed beside the server and need not be here."""
+
+    _compute_type = "Engine"
+    _engine = ""
+
+    @staticmethod
+    def attach_configuration(
+        engine: str,
+        options: Mapping[str, Any] | None = None,
+        vm_size: str = "",
+        vm_priority: str = DEDICATED,
+        max_nodes: int | None = None,
+        tags: Mapping[str, str] | None = None,
+        description: str | None = None,
+    ) -> ClusterAttachConfiguration:
+        """A cluster by the name of its engine, and the options of that engine. The server checks both.
+
+        >>> EngineCompute.attach_configuration("pbs", {"queue": "long"}).engine
+        'pbs'
+        """
+        return ClusterAttachConfiguration(
+            EngineCompute, options or {}, vm_size, vm_priority, max_nodes, tags, description, engine
+        )
+
+
+_OF_ENGINE = {kind._engine: kind for kind in (RayCompute, SlurmCompute)}
+
+
+def class_of(engine: str) -> type[ClusterCompute]:
+    """The class that shows a target of an engine."""
+    return _OF_ENGINE.get(engine, EngineCompute)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterator, Mapping, NoReturn, TypeVar, cast
 
 from runyard.client.http import ClientProblem, quote
-from runyard.contracts.compute import LOCAL, RAY, SLURM
+from runyard.contracts.compute import LOCAL, LOCAL_ENGINE
 from runyard.sdk.compute.configuration import (
     ComputeTargetAttachConfiguration,
     ComputeTargetProvisioningConfiguration,
@@ -41,10 +41,8 @@ NOT_FOUND = "compute_not_found"
 _CLASSES = {
     "AmlCompute": "runyard.sdk.compute.aml",
     "ComputeInstance": "runyard.sdk.compute.instance",
-    "RayCompute": "runyard.sdk.compute.cluster",
-    "SlurmCompute": "runyard.sdk.compute.cluster",
 }
-_OF_ENGINE = {RAY: "RayCompute", SLURM: "SlurmCompute"}
+_CLUSTERS = "runyard.sdk.compute.cluster"
 
 C = TypeVar("C", bound="ComputeTarget")
 
@@ -268,7 +266,9 @@ class ComputeTarget:
 
 
 def _class_of(document: ComputeDocument) -> type[ComputeTarget]:
-    name = _OF_ENGINE.get(document["engine"], document["type"])
+    if document["engine"] != LOCAL_ENGINE:
+        return cast("type[ComputeTarget]", import_module(_CLUSTERS).class_of(document["engine"]))
+    name = document["type"]
     if name not in _CLASSES:
         return ComputeTarget
     return cast("type[ComputeTarget]", getattr(import_module(_CLASSES[name]), name))

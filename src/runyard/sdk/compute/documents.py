@@ -14,8 +14,9 @@ OURS = "runyard"
 
 
 def sent(target: Target) -> dict[str, Any]:
-    """A target as the server takes it: the times are the server's to say."""
-    return {name: value for name, value in target.as_dict().items() if name not in ("created_at", "modified_at")}
+    """A target as the server takes it. The times are the server's, and the type of an engine that only it has."""
+    own = ("created_at", "modified_at", *(() if target.type else ("type",)))
+    return {name: value for name, value in target.as_dict().items() if name not in own}
 
 
 def serialized(document: ComputeDocument, id: str, location: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, Target
 from runyard.engines.base import EngineAway, EngineError
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, User, not_allowed
 from runyard.server.middleware.problems import Problem
@@ -34,99 +34,99 @@ NAMED = 3
 
 
 @router.get("", summary="The compute targets of a workspace, `local` first")
-def find(workspace: str, caller: AnyCaller, yard: Here) -> Response:
-    _may_read(yard, caller, workspace)
-    with yard.store.database.read() as connection:
+def find(workspace: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    with context.store.database.read() as connection:
         targets = compute.find(connection, workspace)
-    return answer({"targets": [_document(yard, workspace, target) for target in targets]})
+    return answer({"targets": [_document(context, workspace, target) for target in targets]})
 
 
 @router.post(
     "", status_code=201, summary="Make a compute target on this machine, or attach a cluster", dependencies=[User]
 )
-def create(workspace: str, body: NewTarget, yard: Here) -> Response:
+def create(workspace: str, body: NewTarget, context: Context) -> Response:
     target = compute_request.made(body, _now())
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         compute.must_be_free(connection, workspace, target.name)
-    _ask_engine(yard, target)
-    with yard.store.database.write() as connection:
+    _ask_engine(context, target)
+    with context.store.database.write() as connection:
         compute.create(connection, workspace, target)
-    yard.scheduler.target_changed(workspace, target.name)
-    return answer(_document(yard, workspace, target), 201)
+    context.scheduler.target_changed(workspace, target.name)
+    return answer(_document(context, workspace, target), 201)
 
 
 @router.get("/{name}", summary="One compute target")
-def get(workspace: str, name: str, caller: AnyCaller, yard: Here) -> Response:
-    _may_read(yard, caller, workspace)
-    return answer(_document(yard, workspace, _target(yard, workspace, name)))
+def get(workspace: str, name: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    return answer(_document(context, workspace, _target(context, workspace, name)))
 
 
-@router.patch("/{name}", summary="Change how a compute target scales, or what its engine is told", dependencies=[User])
-def update(workspace: str, name: str, body: TargetChange, yard: Here) -> Response:
-    before = _target(yard, workspace, name)
+@router.patch("/{name}", summary="Change how a compute target scales, or its options", dependencies=[User])
+def update(workspace: str, name: str, body: TargetChange, context: Context) -> Response:
+    before = _target(context, workspace, name)
     target = compute_request.changed(before, body, _now())
     if target.options != before.options:
         # Runs that are under way could not be found again through another address.
-        _refuse_if_used(yard, workspace, name, "changed")
-        _ask_engine(yard, target)
-    with yard.store.database.write() as connection:
+        _refuse_if_used(context, workspace, name, "changed")
+        _ask_engine(context, target)
+    with context.store.database.write() as connection:
         target = compute_request.changed(compute.get(connection, workspace, name), body, target.modified_at)
         compute.replace(connection, workspace, target)
-    yard.scheduler.target_changed(workspace, name)
-    return answer(_document(yard, workspace, target))
+    context.scheduler.target_changed(workspace, name)
+    return answer(_document(context, workspace, target))
 
 
 @router.delete("/{name}", summary="Remove a compute target; the cluster behind it stays", dependencies=[User])
-def remove(workspace: str, name: str, yard: Here) -> Response:
+def remove(workspace: str, name: str, context: Context) -> Response:
     if name == LOCAL:
         raise compute_request.refuse_local()
-    target = _target(yard, workspace, name)
-    _refuse_if_used(yard, workspace, name, "removed")
-    gone = _document(yard, workspace, target)
-    with yard.store.database.write() as connection:
+    target = _target(context, workspace, name)
+    _refuse_if_used(context, workspace, name, "removed")
+    gone = _document(context, workspace, target)
+    with context.store.database.write() as connection:
         compute.remove(connection, workspace, name)
-    yard.scheduler.target_changed(workspace, name)
+    context.scheduler.target_changed(workspace, name)
     return answer(gone)
 
 
 @router.get("/{name}/nodes", summary="The nodes of a compute target, and the run on each")
-def nodes(workspace: str, name: str, caller: AnyCaller, yard: Here) -> Response:
-    _may_read(yard, caller, workspace)
-    target = _target(yard, workspace, name)
-    with _in_words_of(target, ""):
-        found = yard.scheduler.nodes(workspace, target)
+def nodes(workspace: str, name: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    target = _target(context, workspace, name)
+    with _refused_by(target, ""):
+        found = context.scheduler.nodes(workspace, target)
     return answer({"nodes": [asdict(node) for node in found]})
 
 
-def _document(yard: Yard, workspace: str, target: Target) -> Json:
+def _document(context: ServerContext, workspace: str, target: Target) -> Json:
     return {
         **target.as_dict(),
-        "status": yard.scheduler.status(workspace, target).as_dict(),
+        "status": context.scheduler.status(workspace, target).as_dict(),
         "provisioning_state": "Succeeded",
         "resources": asdict(vm_sizes.resources(target.vm_size)),
     }
 
 
-def _target(yard: Yard, workspace: str, name: str) -> Target:
-    with yard.store.database.read() as connection:
+def _target(context: ServerContext, workspace: str, name: str) -> Target:
+    with context.store.database.read() as connection:
         return compute.get(connection, workspace, name)
 
 
-def _may_read(yard: Yard, caller: Caller, workspace: str) -> None:
+def _may_read(context: ServerContext, caller: Caller, workspace: str) -> None:
     """Also where runs do not look beyond themselves: a child run needs a target."""
-    if caller.run_id is not None and reach.workspace_of(yard, caller) != workspace:
+    if caller.run_id is not None and reach.workspace_of(context, caller) != workspace:
         raise not_allowed(caller.run_id, "A run's token reads the compute targets of its own workspace only.")
 
 
-def _ask_engine(yard: Yard, target: Target) -> None:
+def _ask_engine(context: ServerContext, target: Target) -> None:
     """Refuse a target on which nothing could run."""
-    with _in_words_of(target, "Nothing was changed."):
-        yard.scheduler.check(target)
+    with _refused_by(target, "Nothing was changed."):
+        context.scheduler.check(target)
 
 
 @contextmanager
-def _in_words_of(target: Target, help: str) -> Iterator[None]:
-    """What the engine of a target says against it, as a refusal."""
+def _refused_by(target: Target, help: str) -> Iterator[None]:
+    """The objection of a target's engine, as a refusal."""
     try:
         yield
     except EngineAway as error:
@@ -135,8 +135,8 @@ def _in_words_of(target: Target, help: str) -> Iterator[None]:
         raise Problem("engine_refused", str(error), help) from None
 
 
-def _refuse_if_used(yard: Yard, workspace: str, name: str, how: str) -> None:
-    held_by = yard.scheduler.holders(workspace, name)
+def _refuse_if_used(context: ServerContext, workspace: str, name: str, how: str) -> None:
+    held_by = context.scheduler.holders(workspace, name)
     if not held_by:
         return
     more = f" and {len(held_by) - NAMED} more" if len(held_by) > NAMED else ""

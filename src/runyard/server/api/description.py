@@ -1,4 +1,4 @@
-"""What /openapi.json says beyond the routes: which token each of them needs."""
+"""What /openapi.json has beyond the routes: which token each of them needs."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.requests import definitions
 from runyard.server.responses import documents
@@ -28,22 +28,22 @@ class NewMap(BaseModel):
 
 
 @router.get("", summary="The maps of a workspace, in the order in which they are tried")
-def find(workspace: str, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def find(workspace: str, context: Context) -> Response:
+    with context.store.database.read() as connection:
         return answer(_all(connection, workspace))
 
 
 @router.put("", summary="Map a pattern to an interpreter or a definition")
-def put(workspace: str, body: NewMap, yard: Here) -> Response:
-    definition = None if body.definition is None else definitions.veiled(body.definition, yard.secrets)
-    with yard.store.database.write() as connection:
+def put(workspace: str, body: NewMap, context: Context) -> Response:
+    definition = None if body.definition is None else definitions.veiled(body.definition, context.secrets)
+    with context.store.database.write() as connection:
         environment_maps.put(connection, workspace, body.pattern, body.interpreter, definition)
         return answer(_all(connection, workspace))
 
 
 @router.delete("", summary="Remove the map of a pattern")
-def remove(workspace: str, pattern: str, yard: Here) -> Response:
-    with yard.store.database.write() as connection:
+def remove(workspace: str, pattern: str, context: Context) -> Response:
+    with context.store.database.write() as connection:
         environment_maps.remove(connection, workspace, pattern)
         return answer(_all(connection, workspace))
 

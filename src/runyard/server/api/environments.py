@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from runyard.contracts import curated
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import AnyCaller, User
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import Within
@@ -36,8 +36,8 @@ class Labels(BaseModel):
 
 
 @router.get("", summary="The latest version of every environment, curated ones included")
-def find(workspace: Within, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def find(workspace: Within, context: Context) -> Response:
+    with context.store.database.read() as connection:
         rows = environments.latest(connection, workspace)
         damaged = damage.seen(connection)
     known = [documents.environment(row) for row in rows]
@@ -45,19 +45,21 @@ def find(workspace: Within, yard: Here) -> Response:
     return answer({"environments": [*known, *ours], "damaged": damaged})
 
 
-@router.post("", summary="Register an environment: the same content keeps its version")
-def register(workspace: Within, body: NewEnvironment, caller: AnyCaller, yard: Here) -> Response:
+@router.post("", summary="Register an environment: the same content has the same version")
+def register(workspace: Within, body: NewEnvironment, caller: AnyCaller, context: Context) -> Response:
     _refuse_reserved(environments.check_name(body.definition.get("name")))
-    definition = definitions.veiled(body.definition, yard.secrets)
-    named_secrets.check_definition(yard, caller, body.definition)
-    with yard.store.database.write() as connection:
+    definition = definitions.veiled(body.definition, context.secrets)
+    named_secrets.check_definition(context, caller, body.definition)
+    with context.store.database.write() as connection:
         row = environments.register(connection, workspace, definition)
     return answer(documents.environment(row))
 
 
-@router.get("/{name}", summary="One version of an environment: the latest, unless a version or a label is told")
-def get(workspace: Within, name: str, yard: Here, version: str | None = None, label: str | None = None) -> Response:
-    with yard.store.database.read() as connection:
+@router.get("/{name}", summary="One version of an environment: the latest, unless a version or a label is given")
+def get(
+    workspace: Within, name: str, context: Context, version: str | None = None, label: str | None = None
+) -> Response:
+    with context.store.database.read() as connection:
         if found := _curated(connection, workspace, name):
             return answer(found)
         row = environments.get(connection, workspace, name, version, label)
@@ -65,8 +67,8 @@ def get(workspace: Within, name: str, yard: Here, version: str | None = None, la
 
 
 @router.get("/{name}/versions", summary="All versions of an environment, newest first")
-def versions(workspace: Within, name: str, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def versions(workspace: Within, name: str, context: Context) -> Response:
+    with context.store.database.read() as connection:
         if found := _curated(connection, workspace, name):
             return answer({"environments": [found]})
         rows = environments.versions(connection, workspace, name)
@@ -74,9 +76,9 @@ def versions(workspace: Within, name: str, yard: Here) -> Response:
 
 
 @router.put("/{name}/versions/{version}/labels", summary="Let labels point at a version", dependencies=[User])
-def label(workspace: str, name: str, version: str, body: Labels, yard: Here) -> Response:
+def label(workspace: str, name: str, version: str, body: Labels, context: Context) -> Response:
     _refuse_reserved(name)
-    with yard.store.database.write() as connection:
+    with context.store.database.write() as connection:
         row = environments.label(connection, workspace, name, version, body.labels)
     return answer(documents.environment(row))
 

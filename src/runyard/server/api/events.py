@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from runyard.contracts.states import TERMINAL
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.reach import ReadRun
 from runyard.server.responses import documents
 from runyard.store.content import files
@@ -22,7 +22,7 @@ from runyard.store.runs.runs import StateChange
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
 QUIET = 10.0
-"""Seconds until a comment tells the reader that the stream is alive."""
+"""Seconds until a comment shows the reader that the stream is alive."""
 
 
 @router.get(
@@ -31,49 +31,49 @@ QUIET = 10.0
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
-async def events(run_id: ReadRun, yard: Here) -> StreamingResponse:
-    await run_in_threadpool(_now, yard, run_id)  # a run that is not there is refused before the stream begins
+async def events(run_id: ReadRun, context: Context) -> StreamingResponse:
+    await run_in_threadpool(_now, context, run_id)  # a run that is not there is refused before the stream begins
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_stream(yard, run_id), headers=headers, media_type="text/event-stream")
+    return StreamingResponse(_stream(context, run_id), headers=headers, media_type="text/event-stream")
 
 
-async def _stream(yard: Yard, run_id: str) -> AsyncIterator[bytes]:
+async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
     """A state that ends the run is the last event: a reader that stops there has missed nothing."""
-    with yard.live.subscribe(run_id) as subscription:
+    with context.live.subscribe(run_id) as subscription:
         try:
-            told, sizes = await run_in_threadpool(_now, yard, run_id)
+            sent, sizes = await run_in_threadpool(_now, context, run_id)
         except NotFound:
             return
-        yield _files(sizes) + _event("state", documents.state(told))
-        while told.status not in TERMINAL:
+        yield _files(sizes) + _event("state", documents.state(sent))
+        while sent.status not in TERMINAL:
             news = await subscription.news(QUIET)
             if news is None:
                 yield b": \n\n"
                 continue
-            said = _files(news.files)
+            events = _files(news.files)
             for change in news.states:
-                if _follows(change, told):
-                    told = change
-                    said += _event("state", documents.state(change))
-            if said:
-                yield said
+                if _follows(change, sent):
+                    sent = change
+                    events += _event("state", documents.state(change))
+            if events:
+                yield events
             if news.over:
                 return
 
 
-def _now(yard: Yard, run_id: str) -> tuple[StateChange, dict[str, int]]:
-    with yard.store.database.read() as connection:
+def _now(context: ServerContext, run_id: str) -> tuple[StateChange, dict[str, int]]:
+    with context.store.database.read() as connection:
         runs.get(connection, run_id)
-        told = runs.states(connection, run_id)[-1]
+        sent = runs.states(connection, run_id)[-1]
         entries = documents.logs(files.find(connection, run_id))
-    return told, {entry.name: entry.size for entry in entries}
+    return sent, {entry.name: entry.size for entry in entries}
 
 
-def _follows(change: StateChange, told: StateChange) -> bool:
+def _follows(change: StateChange, sent: StateChange) -> bool:
     """Whether a change is new: what was read at the beginning, or came before it, may still be on its way. An end
     always is."""
     return change.status in TERMINAL or (
-        change.at >= told.at and (change.status, change.reason) != (told.status, told.reason)
+        change.at >= sent.at and (change.status, change.reason) != (sent.status, sent.reason)
     )
 
 

@@ -15,7 +15,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import Response, StreamingResponse
 
 from runyard.contracts import names, pack
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import LedRun, ReadRun, WrittenRun
 from runyard.server.requests import uploads
@@ -35,7 +35,7 @@ router = APIRouter(prefix="/api/runs/{run_id}", tags=["files"])
 AttemptNumber = Annotated[int | None, Query(ge=1, description="which attempt of the run has written it")]
 
 BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}
-"""Said in /openapi.json of routes that take bytes as they are."""
+"""The description in /openapi.json of routes that take bytes as they are."""
 
 
 class FileName(Convertor[str]):
@@ -60,17 +60,17 @@ class Links(BaseModel):
 
 
 @router.get("/files", summary="List the files of a run")
-def find(run_id: ReadRun, yard: Here, prefix: str = "") -> Response:
-    with yard.store.database.read() as connection:
+def find(run_id: ReadRun, context: Context, prefix: str = "") -> Response:
+    with context.store.database.read() as connection:
         runs.get(connection, run_id)
         entries = files.find(connection, run_id, prefix)
     return answer({"files": [documents.file(entry) for entry in entries]})
 
 
 @router.get("/files/{name:file}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
-def download(run_id: ReadRun, name: str, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
+def download(run_id: ReadRun, name: str, context: Context, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
-    opened = open_file(yard.store, run_id, name)
+    opened = open_file(context.store, run_id, name)
     return file_response(opened.file, opened.size, name, range, opened.digest)
 
 
@@ -79,29 +79,29 @@ async def upload(
     run_id: WrittenRun,
     name: str,
     request: Request,
-    yard: Here,
+    context: Context,
     attempt: AttemptNumber = None,
     x_runyard_hash: Annotated[str | None, Header(pattern="^[0-9a-f]{64}$")] = None,
 ) -> Response:
     name = names.check_file(name)
-    await run_in_threadpool(_must_exist, yard, run_id)
-    writer = await uploads.receive_object(request, yard.store.objects)
-    name, stored = await run_in_threadpool(_keep, yard, run_id, name, attempt, writer, x_runyard_hash)
-    yard.meters.stored(stored.size)
-    yard.live.file(run_id, name, stored.size)
+    await run_in_threadpool(_must_exist, context, run_id)
+    writer = await uploads.receive_object(request, context.store.objects)
+    name, stored = await run_in_threadpool(_keep, context, run_id, name, attempt, writer, x_runyard_hash)
+    context.meters.stored(stored.size)
+    context.live.file(run_id, name, stored.size)
     return answer({"name": name, "size": stored.size, "hash": stored.digest})
 
 
 @router.post("/links", summary="Name content that the server has already")
-def link(run_id: WrittenRun, body: Links, yard: Here, attempt: AttemptNumber = None) -> Response:
+def link(run_id: WrittenRun, body: Links, context: Context, attempt: AttemptNumber = None) -> Response:
     wanted = {names.check_file(name): digest for name, digest in body.files.items()}
     linked: dict[str, FileEntry] = {}
-    _must_exist(yard, run_id)
+    _must_exist(context, run_id)
     for some in slices(list(wanted.items())):  # a transaction for each: others that write have their turn in between
-        with yard.store.database.write() as connection:
-            linked.update(_link(yard, connection, run_id, some, attempt))
+        with context.store.database.write() as connection:
+            linked.update(_link(context, connection, run_id, some, attempt))
     for entry in linked.values():
-        yard.live.file(run_id, entry.name, entry.size)
+        context.live.file(run_id, entry.name, entry.size)
     return answer({"missing": [name for name in wanted if name not in linked]})
 
 
@@ -110,7 +110,7 @@ async def append(
     run_id: LedRun,
     name: str,
     request: Request,
-    yard: Here,
+    context: Context,
     offset: Annotated[int, Query(ge=0, description="where in the file the bytes begin")],
     restart: Annotated[bool, Query(description="empty the file first; with offset 0")] = False,
     attempt: AttemptNumber = None,
@@ -120,10 +120,10 @@ async def append(
         raise Problem("bad_request", "A file that begins anew begins at offset 0.", "Send restart=true with offset=0.")
     size: int | None = None
     async for piece in uploads.pieces(request):
-        size = await run_in_threadpool(_append, yard, run_id, name, attempt, offset, piece, restart)
+        size = await run_in_threadpool(_append, context, run_id, name, attempt, offset, piece, restart)
         offset, restart = offset + len(piece), False
     if size is None:
-        size = await run_in_threadpool(_append, yard, run_id, name, attempt, offset, b"", restart)
+        size = await run_in_threadpool(_append, context, run_id, name, attempt, offset, b"", restart)
     return answer({"size": size})
 
 
@@ -157,10 +157,10 @@ def open_file(store: Store, run_id: str, name: str) -> Opened:
         return Opened(file, size, entry.digest)
 
 
-def _damaged(run_id: str, entry: FileEntry, words: str) -> Damaged:
+def _damaged(run_id: str, entry: FileEntry, fault: str) -> Damaged:
     return Damaged(
         "object_damaged",
-        f"The content of {entry.name!r} of run {run_id!r} {words}.",
+        f"The content of {entry.name!r} of run {run_id!r} {fault}.",
         "Put it back from a backup: `runyard doctor --deep`, where the server runs, names every file like that.",
         {"run": run_id, "name": entry.name, "hash": entry.digest},
     )
@@ -172,17 +172,17 @@ def _has_moved(store: Store, run_id: str, entry: FileEntry) -> bool:
     return (now.digest, now.growing) != (entry.digest, entry.growing)
 
 
-def _must_exist(yard: Yard, run_id: str) -> None:
-    with yard.store.database.read() as connection:
+def _must_exist(context: ServerContext, run_id: str) -> None:
+    with context.store.database.read() as connection:
         runs.get(connection, run_id)
 
 
 def _keep(
-    yard: Yard, run_id: str, name: str, attempt: int | None, writer: ObjectWriter, digest: str | None
+    context: ServerContext, run_id: str, name: str, attempt: int | None, writer: ObjectWriter, digest: str | None
 ) -> tuple[str, Stored]:
     """Finished under the write lock: a deletion that runs now would otherwise remove the object before it is named."""
     try:
-        with yard.store.database.write() as connection:
+        with context.store.database.write() as connection:
             name = attempts.place_of(connection, run_id, name, attempt)
             stored = writer.finish(digest)
             files.put(connection, run_id, name, stored)
@@ -193,23 +193,25 @@ def _keep(
 
 
 def _link(
-    yard: Yard, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]], attempt: int | None
+    context: ServerContext, connection: Connection, run_id: str, wanted: Sequence[tuple[str, str]], attempt: int | None
 ) -> Iterator[tuple[str, FileEntry]]:
     """Name what is there; yields it, by the names that were asked for."""
     known = files.known_sizes(connection, list({digest for _, digest in wanted if pack.is_digest(digest)}))
     for name, digest in wanted:
-        size = yard.store.objects.size(digest) if pack.is_digest(digest) else None
+        size = context.store.objects.size(digest) if pack.is_digest(digest) else None
         # A torn object counts as missing: it is sent again, and is whole then for all that name it.
         if size is not None and size == known.get(digest, size):
             place = attempts.place_of(connection, run_id, name, attempt)
             yield name, files.put(connection, run_id, place, Stored(digest, size))
 
 
-def _append(yard: Yard, run_id: str, name: str, attempt: int | None, offset: int, piece: bytes, restart: bool) -> int:
+def _append(
+    context: ServerContext, run_id: str, name: str, attempt: int | None, offset: int, piece: bytes, restart: bool
+) -> int:
     if attempt is not None:
-        with yard.store.database.read() as connection:
+        with context.store.database.read() as connection:
             name = attempts.place_of(connection, run_id, name, attempt)
-    size = files.append(yard.store, run_id, name, offset, piece, restart)
-    yard.meters.stored(len(piece))
-    yard.live.file(run_id, name, size)
+    size = files.append(context.store, run_id, name, offset, piece, restart)
+    context.meters.stored(len(piece))
+    context.live.file(run_id, name, size)
     return size

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from runyard import __version__
 from runyard.contracts import OLDEST_PROTOCOL, PROTOCOL
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.middleware.problems import Problem
 from runyard.server.readiness import OK
@@ -31,34 +31,34 @@ async def health() -> Response:
 
 
 @router.get("/ready", summary="Whether the server can work: database and objects; open to all")
-def ready(yard: Here) -> Response:
-    found = yard.readiness.look()
+def ready(context: Context) -> Response:
+    found = context.readiness.look()
     if set(found.values()) == {OK}:
         return answer({"status": "ready", **found})
-    words = ", ".join(f"{part}: {said}" for part, said in found.items() if said != OK)
-    raise Problem("not_ready", f"The server cannot work: {words}.", "Its log says more.", found)
+    faults = ", ".join(f"{part}: {state}" for part, state in found.items() if state != OK)
+    raise Problem("not_ready", f"The server cannot work: {faults}.", "Its log says more.", found)
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=PlainTextResponse, dependencies=[User])
-def metrics(yard: Here) -> Response:
+def metrics(context: Context) -> Response:
     from runyard.server.middleware import exposition  # loads prometheus_client, which a start does not need
 
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         counts = runs.counts_by_status(connection)
-    text = exposition.expose(yard.meters, counts, len(yard.live))
+    text = exposition.expose(context.meters, counts, len(context.live))
     return Response(text, media_type=exposition.CONTENT_TYPE)
 
 
 @router.get("/api/server", summary="Which server this is", dependencies=[User])
-def server(yard: Here) -> Response:
+def server(context: Context) -> Response:
     return answer(
         {
             "version": __version__,
             "protocol": PROTOCOL,
             "oldest_protocol": OLDEST_PROTOCOL,
-            "database": yard.store.database.kind,
-            "home": str(yard.settings.home),
+            "database": context.store.database.kind,
+            "home": str(context.settings.home),
             "pid": os.getpid(),
-            "started_at": timestamp(yard.started_at),
+            "started_at": timestamp(context.started_at),
         }
     )

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.reach import WrittenRun
 from runyard.server.requests import uploads
 from runyard.server.responses.documents import answer
@@ -24,22 +24,22 @@ async def accept(
     run_id: WrittenRun,
     writer: Annotated[str, Path(pattern=r"^[A-Za-z0-9_.\-]+$", max_length=255)],
     request: Request,
-    yard: Here,
+    context: Context,
     offset: Annotated[int, Query(ge=0, description="where in the journal the lines begin")],
 ) -> Response:
-    """A long body is taken in piece by piece, each in a transaction of its own: what is confirmed is kept even if the
+    """A long body is taken in piece by piece, each in a transaction of its own: what is confirmed stays even if the
     rest never arrives."""
     confirmed: int | None = None
     async for piece in uploads.lines(request):
-        confirmed = await run_in_threadpool(_accept, yard, run_id, writer, offset, piece)
+        confirmed = await run_in_threadpool(_accept, context, run_id, writer, offset, piece)
         offset += len(piece)
     if confirmed is None:
-        confirmed = await run_in_threadpool(_accept, yard, run_id, writer, offset, b"")
+        confirmed = await run_in_threadpool(_accept, context, run_id, writer, offset, b"")
     return answer({"offset": confirmed})
 
 
-def _accept(yard: Yard, run_id: str, writer: str, offset: int, lines: bytes) -> int:
-    confirmed = journals.take(yard.store.database, run_id, writer, offset, lines)
-    yard.meters.stored(len(lines))
-    yard.meters.recorded(lines.count(b"\n"))
+def _accept(context: ServerContext, run_id: str, writer: str, offset: int, lines: bytes) -> int:
+    confirmed = journals.take(context.store.database, run_id, writer, offset, lines)
+    context.meters.stored(len(lines))
+    context.meters.recorded(lines.count(b"\n"))
     return confirmed

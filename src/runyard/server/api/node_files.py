@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from runyard.contracts.plan import Plan, node_folder
 from runyard.engines.sdk_folder import sdk_folder
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import AnyCaller
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import OwnRun
@@ -23,9 +23,9 @@ router = APIRouter(prefix="/api", tags=["nodes"])
 
 
 @router.get("/runs/{run_id}/nodes/{node}/plan", summary="The plan of one node of a run that is being started")
-def plan(run_id: OwnRun, node: int, yard: Here) -> Response:
+def plan(run_id: OwnRun, node: int, context: Context) -> Response:
     try:
-        found = Plan.load(node_folder(yard.settings.home / "runs", run_id, node))
+        found = Plan.load(node_folder(context.settings.home / "runs", run_id, node))
     except (OSError, ValueError):
         raise Problem(
             "plan_not_found",
@@ -36,8 +36,8 @@ def plan(run_id: OwnRun, node: int, yard: Here) -> Response:
 
 
 @router.get("/sdk", summary="The code that a node runs, as a ZIP archive")
-def sdk(caller: AnyCaller, yard: Here) -> Response:
-    return Response(_packed(sdk_folder(yard.settings.home)), media_type="application/zip")
+def sdk(caller: AnyCaller, context: Context) -> Response:
+    return Response(_packed(sdk_folder(context.settings.home)), media_type="application/zip")
 
 
 @functools.lru_cache(maxsize=1)

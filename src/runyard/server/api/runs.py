@@ -1,4 +1,4 @@
-"""Routes of runs: making, finding, changing, stopping and deleting them, and what their reporters say."""
+"""Routes of runs: making, finding, changing, stopping and deleting them, and the reports of their reporters."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
 from runyard.scheduler.states import Fact
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, User, run_token
 from runyard.server.middleware.reach import LedRun, ReadRun, WrittenRun
-from runyard.server.requests import named_secrets
 from runyard.server.requests import run as run_request
 from runyard.server.requests.labels import pairs
 from runyard.server.requests.run import RunRequest
@@ -25,7 +24,6 @@ from runyard.store import damage
 from runyard.store.content import deletion, files, snapshots, usage
 from runyard.store.runs import runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
-from runyard.store.runs.runs import SCRIPT
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
@@ -68,29 +66,18 @@ class EndRequest(BaseModel):
 
 
 @router.post("", status_code=201, summary="Make a run")
-def create(body: RunRequest, request: Request, caller: AnyCaller, yard: Here) -> Response:
-    run_request.check(body)
-    if body.parent_id is not None:
-        reach.must_write(yard, caller, body.parent_id)
-    else:
-        reach.must_be_within(yard, caller, body.workspace)
-    if body.launch is not None:
-        named_secrets.check(yard, caller, body.launch.model_dump())
-    if body.kind == SCRIPT:
-        _check_target(yard, body)
-    body = run_request.veiled(body, yard.secrets)
-    with yard.store.database.write() as connection:
-        run = run_request.create(connection, body, caller.run_id)
-    yard.scheduler.submitted(run.id)
-    token = run_token(yard.settings.secret, run.id)
-    return answer({**documents.run(run, yard, request.base_url), "token": token}, 201)
+def create(body: RunRequest, request: Request, caller: AnyCaller, context: Context) -> Response:
+    run = run_request.make(context, caller, body)
+    context.scheduler.submitted(run.id)
+    token = run_token(context.settings.secret, run.id)
+    return answer({**documents.run(run, context, request.base_url), "token": token}, 201)
 
 
 @router.get("", summary="Find runs")
 def find(
     request: Request,
     caller: AnyCaller,
-    yard: Here,
+    context: Context,
     workspace: str | None = None,
     experiment: str | None = None,
     type: str | None = None,
@@ -104,13 +91,13 @@ def find(
     part: Annotated[str | None, Query(description="any part of an id")] = None,
     before: Annotated[AwareDatetime | None, Query(description="runs that were made before that time")] = None,
     order: Order = NEWEST,
-    sizes: Annotated[bool, Query(description="tell the bytes of each run's files and logs")] = False,
+    sizes: Annotated[bool, Query(description="add the bytes of each run's files and logs")] = False,
     include_children: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
 ) -> Response:
     wanted = RunFilter(
-        workspace=_listed(yard, caller, workspace, parent, root),
+        workspace=_listed(context, caller, workspace, parent, root),
         experiment=experiment,
         type=type,
         status=status,
@@ -125,23 +112,23 @@ def find(
         include_children=include_children,
         order=order,
     )
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         rows, cursor = runs.find(connection, wanted, limit, after)
         taken = usage.by_run(connection, [row.id for row in rows]) if sizes else {}
         damaged = damage.seen(connection)
-    found = [documents.run(row, yard, request.base_url) for row in rows]
-    told = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
-    return answer({"runs": told, "next": cursor, "damaged": damaged})
+    found = [documents.run(row, context, request.base_url) for row in rows]
+    documented = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
+    return answer({"runs": documented, "next": cursor, "damaged": damaged})
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")
-def get(run_id: ReadRun, request: Request, caller: AnyCaller, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def get(run_id: ReadRun, request: Request, caller: AnyCaller, context: Context) -> Response:
+    with context.store.database.read() as connection:
         row = runs.get(connection, run_id)
         definition, launch = runs.definition_and_launch(connection, run_id)
         history = runs.states(connection, run_id)
         entries = documents.logs(files.find(connection, run_id))
-    if not reach.may_lead(yard, caller, run_id):
+    if not reach.may_lead(context, caller, run_id):
         definition = documents.without_variables(definition)
         launch = None if launch is None else documents.without_variables(launch)
     more: Json = {
@@ -150,21 +137,21 @@ def get(run_id: ReadRun, request: Request, caller: AnyCaller, yard: Here) -> Res
         "states": [documents.state(change) for change in history],
         "logs": [entry.name for entry in entries],
     }
-    return answer({**documents.run(row, yard, request.base_url), **more})
+    return answer({**documents.run(row, context, request.base_url), **more})
 
 
 @router.patch("/{run_id}", summary="Tag or rename a run, or add properties")
-def update(run_id: WrittenRun, body: RunChange, request: Request, yard: Here) -> Response:
+def update(run_id: WrittenRun, body: RunChange, request: Request, context: Context) -> Response:
     changes: dict[str, Any] = body.model_dump(exclude_unset=True)
-    with yard.store.database.write() as connection:
+    with context.store.database.write() as connection:
         if body.snapshot_id is not None:
             snapshots.manifest_text(connection, body.snapshot_id)  # refused when there is none
         row = runs.update(connection, run_id, **changes)
-    return answer(documents.run(row, yard, request.base_url))
+    return answer(documents.run(row, context, request.base_url))
 
 
 @router.post("/{run_id}/facts", summary="Report what was seen of a run")
-def report(run_id: LedRun, body: FactReport, yard: Here) -> Response:
+def report(run_id: LedRun, body: FactReport, context: Context) -> Response:
     if body.fact == "ended" and body.outcome is None and not body.timed_out:
         raise run_request.invalid("The fact 'ended' needs an outcome.", "Send 'completed', 'failed' or 'canceled'.")
     fact = Fact(
@@ -178,52 +165,47 @@ def report(run_id: LedRun, body: FactReport, yard: Here) -> Response:
         at=_not_in_future(body.at),
         attempt=body.attempt,
     )
-    run = yard.scheduler.report(run_id, fact)
+    run = context.scheduler.report(run_id, fact)
     over = body.attempt is not None and body.attempt < run.attempt
     return answer({"status": run.status, "over": True} if over else {"status": run.status})
 
 
 @router.post("/{run_id}/cancel", summary="Ask a run to stop")
-def cancel(run_id: WrittenRun, request: Request, yard: Here) -> Response:
-    return answer(documents.run(yard.scheduler.cancel(run_id), yard, request.base_url))
+def cancel(run_id: WrittenRun, request: Request, context: Context) -> Response:
+    return answer(documents.run(context.scheduler.cancel(run_id), context, request.base_url))
 
 
 @router.post("/{run_id}/end", summary="End a run as completed or failed, its script included")
-def end(run_id: WrittenRun, body: EndRequest, request: Request, yard: Here) -> Response:
-    run = yard.scheduler.declare(run_id, body.outcome, _in_form(body.error))
-    return answer(documents.run(run, yard, request.base_url))
+def end(run_id: WrittenRun, body: EndRequest, request: Request, context: Context) -> Response:
+    run = context.scheduler.declare(run_id, body.outcome, _in_form(body.error))
+    return answer(documents.run(run, context, request.base_url))
 
 
 @router.delete("/{run_id}", summary="Delete a run and its descendants for good", dependencies=[User])
-def delete(run_id: str, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def delete(run_id: str, context: Context) -> Response:
+    with context.store.database.read() as connection:
         gone = [run_id, *runs.descendants(connection, run_id)]
-    freed = deletion.delete_runs(yard.store, [run_id])
+    freed = deletion.delete_runs(context.store, [run_id])
     for each in gone:
-        yard.scheduler.forget(each)
+        context.scheduler.forget(each)
     return answer(documents.freed(freed))
 
 
-def _listed(yard: Yard, caller: Caller, workspace: str | None, parent: str | None, root: str | None) -> str | None:
+def _listed(
+    context: ServerContext, caller: Caller, workspace: str | None, parent: str | None, root: str | None
+) -> str | None:
     """The workspace whose runs the caller may list; a run lists those of its own, or what is below a run that it
     reads."""
     if caller.run_id is None:
         return workspace
     above = [each for each in (parent, root) if each is not None]
     for each in above:
-        reach.must_read(yard, caller, each)
+        reach.must_read(context, caller, each)
     if above and workspace is None:
         return None
-    workspace = workspace if workspace is not None else reach.workspace_of(yard, caller)
-    reach.must_be_within(yard, caller, workspace)
+    workspace = workspace if workspace is not None else reach.workspace_of(context, caller)
+    reach.must_be_within(context, caller, workspace)
     return workspace
-
-
-def _check_target(yard: Yard, body: RunRequest) -> None:
-    with yard.store.database.read() as connection:
-        workspace, target = run_request.target_of(connection, body)
-    if run_request.nodes_of(body) > 1 or target.max_nodes is not None:  # a cluster need not be asked for one node
-        run_request.check_nodes(body, yard.scheduler.most_nodes(workspace, target))
 
 
 def _in_form(error: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
@@ -245,5 +227,5 @@ def _in_form(error: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
 
 
 def _not_in_future(at: datetime | None) -> datetime | None:
-    """A node whose clock is ahead must not make a run end after now; one that says the year 1 has no clock."""
+    """A node whose clock is ahead must not make a run end after now; one in the year 1 has no clock."""
     return None if at is None or at.year < 1970 else min(at, datetime.now(timezone.utc))

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from runyard.contracts import manifest, pack
 from runyard.server.api.files import BYTES
-from runyard.server.context import Here, Yard
+from runyard.server.context import Context, ServerContext
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, Uploader, not_allowed
 from runyard.server.middleware.problems import Problem
@@ -52,15 +52,15 @@ class Wanted(BaseModel):
     openapi_extra=TEXT,
     dependencies=[Uploader],
 )
-async def put(id: SnapshotId, request: Request, yard: Here) -> Response:
-    async with uploads.spooled(request, yard.store.objects.incoming, MOST_BYTES) as file:
-        missing = await run_in_threadpool(_put, yard, id, file)
+async def put(id: SnapshotId, request: Request, context: Context) -> Response:
+    async with uploads.spooled(request, context.store.objects.incoming, MOST_BYTES) as file:
+        missing = await run_in_threadpool(_put, context, id, file)
     return answer({"id": id, "missing": missing})
 
 
 @router.get("/snapshots/{id}", summary="The manifest of a snapshot", response_class=PlainTextResponse)
-def get(id: SnapshotId, caller: AnyCaller, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def get(id: SnapshotId, caller: AnyCaller, context: Context) -> Response:
+    with context.store.database.read() as connection:
         if caller.run_id is not None and not _may_fetch(connection, caller.run_id, id):
             raise not_allowed(caller.run_id, f"This token does not reach the snapshot {id}.")
         text = snapshots.manifest_text(connection, id)
@@ -68,14 +68,14 @@ def get(id: SnapshotId, caller: AnyCaller, yard: Here) -> Response:
 
 
 @router.post("/objects", summary="Store the objects of a pack", openapi_extra=BYTES, dependencies=[Uploader])
-async def store(request: Request, yard: Here) -> Response:
-    return answer({"stored": await uploads.receive_pack(request, yard.store.objects, yard.meters.stored)})
+async def store(request: Request, context: Context) -> Response:
+    return answer({"stored": await uploads.receive_pack(request, context.store.objects, context.meters.stored)})
 
 
 @router.post("/objects/fetch", summary="Fetch objects as a pack", response_class=StreamingResponse)
-def fetch(body: Wanted, caller: AnyCaller, yard: Here) -> Response:
-    _must_hold(yard, caller, body.hashes)
-    sizes = {digest: yard.store.objects.size(digest) if pack.is_digest(digest) else None for digest in body.hashes}
+def fetch(body: Wanted, caller: AnyCaller, context: Context) -> Response:
+    _must_hold(context, caller, body.hashes)
+    sizes = {digest: context.store.objects.size(digest) if pack.is_digest(digest) else None for digest in body.hashes}
     if missing := [digest for digest, size in sizes.items() if size is None]:
         raise Problem(
             "not_found",
@@ -83,47 +83,47 @@ def fetch(body: Wanted, caller: AnyCaller, yard: Here) -> Response:
             "They may have been deleted with the run that they belonged to.",
             {"missing": missing},
         )
-    return pack_response(yard.store.objects, [(digest, size) for digest, size in sizes.items() if size is not None])
+    return pack_response(context.store.objects, [(digest, size) for digest, size in sizes.items() if size is not None])
 
 
-def _put(yard: Yard, id: str, file: IO[bytes]) -> list[str]:
+def _put(context: ServerContext, id: str, file: IO[bytes]) -> list[str]:
     text = file.read(SMALL)
     if len(text) < SMALL:
-        return _put_text(yard, id, text)
+        return _put_text(context, id, text)
     with _one_large:
-        return _put_text(yard, id, text + file.read())
+        return _put_text(context, id, text + file.read())
 
 
-def _put_text(yard: Yard, id: str, text: bytes) -> list[str]:
+def _put_text(context: ServerContext, id: str, text: bytes) -> list[str]:
     if not text and id != _EMPTY:
-        with yard.store.database.read() as connection:
+        with context.store.database.read() as connection:
             known = snapshots.has(connection, id) and not snapshots.is_doubtful(connection, id)
         if not known:
             raise Problem("snapshot_not_found", f"There is no snapshot {id}.", "Send its manifest.")
         return []
-    told = manifest.parse(text)
-    if told.id != id:
-        raise Problem("content_mismatch", f"The manifest has the id {told.id}, not {id}.", "Its id is its SHA-256.")
-    yard.meters.stored(len(text))
-    with yard.store.database.read() as connection:
+    parsed = manifest.parse(text)
+    if parsed.id != id:
+        raise Problem("content_mismatch", f"The manifest has the id {parsed.id}, not {id}.", "Its id is its SHA-256.")
+    context.meters.stored(len(text))
+    with context.store.database.read() as connection:
         doubtful = snapshots.is_doubtful(connection, id)
-    if missing := snapshots.missing(yard.store, told, doubtful):
+    if missing := snapshots.missing(context.store, parsed, doubtful):
         return missing
     try:
-        with yard.store.database.write() as connection:
-            snapshots.create(connection, told)
+        with context.store.database.write() as connection:
+            snapshots.create(connection, parsed)
     except Conflict as error:
         if error.code != "objects_missing":
             raise
-        return snapshots.missing(yard.store, told)  # something was deleted since the look above
+        return snapshots.missing(context.store, parsed)  # something was deleted since the look above
     return []
 
 
-def _must_hold(yard: Yard, caller: Caller, hashes: list[str]) -> None:
+def _must_hold(context: ServerContext, caller: Caller, hashes: list[str]) -> None:
     """A run gets what its own snapshot and its environment are made of, and what those of its workspace are."""
     if caller.run_id is None:
         return
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         held = _wheels(connection, caller.run_id)
         for snapshot in _snapshots(connection, caller.run_id):
             held |= snapshots.digests(connection, snapshot)

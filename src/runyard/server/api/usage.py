@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.responses.documents import Json, answer
 from runyard.store.content import usage
@@ -25,21 +25,21 @@ class Wanted(BaseModel):
 
 
 @router.get("", summary="What each experiment takes, the largest first")
-def by_experiment(yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def by_experiment(context: Context) -> Response:
+    with context.store.database.read() as connection:
         found = usage.by_experiment(connection)
-    told = [{"id": each.id, "workspace": each.workspace, "name": each.name, **_told(each.usage)} for each in found]
-    return answer({"experiments": told})
+    listed = [{"id": each.id, "workspace": each.workspace, "name": each.name, **_figures(each.usage)} for each in found]
+    return answer({"experiments": listed})
 
 
 @router.post("", summary="What some runs, or an experiment, take together")
-def of(body: Wanted, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def of(body: Wanted, context: Context) -> Response:
+    with context.store.database.read() as connection:
         found = usage.of_runs(connection, body.runs)
         if body.experiment_id is not None:
             found += usage.of_experiment(connection, body.experiment_id)
-    return answer(_told(found))
+    return answer(_figures(found))
 
 
-def _told(found: Usage) -> Json:
+def _figures(found: Usage) -> Json:
     return {"runs": found.runs, "bytes": found.bytes}

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.responses.documents import answer
 from runyard.store.runs import workspace_settings
@@ -21,20 +21,20 @@ class Value(BaseModel):
 
 
 @router.get("", summary="The settings of a workspace")
-def find(workspace: str, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
+def find(workspace: str, context: Context) -> Response:
+    with context.store.database.read() as connection:
         return answer({"settings": workspace_settings.find(connection, workspace)})
 
 
 @router.put("/{key}", summary="Change a setting")
-def put(workspace: str, key: str, body: Value, yard: Here) -> Response:
-    with yard.store.database.write() as connection:
+def put(workspace: str, key: str, body: Value, context: Context) -> Response:
+    with context.store.database.write() as connection:
         workspace_settings.put(connection, workspace, key, body.value)
         return answer({"settings": workspace_settings.find(connection, workspace)})
 
 
 @router.delete("/{key}", summary="Set a setting back")
-def remove(workspace: str, key: str, yard: Here) -> Response:
-    with yard.store.database.write() as connection:
+def remove(workspace: str, key: str, context: Context) -> Response:
+    with context.store.database.write() as connection:
         workspace_settings.remove(connection, workspace, key)
         return answer({"settings": workspace_settings.find(connection, workspace)})

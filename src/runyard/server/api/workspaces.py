@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from runyard.contracts import names
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, User, not_allowed
 from runyard.server.responses import documents
@@ -41,45 +41,45 @@ class WorkspaceChange(BaseModel):
 
 
 @router.get("", summary="List the workspaces; a run sees its own")
-def find(caller: AnyCaller, yard: Here) -> Response:
-    own = reach.workspace_of(yard, caller)
-    reach.must_be_within(yard, caller, own)
-    with yard.store.database.read() as connection:
+def find(caller: AnyCaller, context: Context) -> Response:
+    own = reach.workspace_of(context, caller)
+    reach.must_be_within(context, caller, own)
+    with context.store.database.read() as connection:
         rows = workspaces.find(connection) if own is None else [workspaces.get(connection, own)]
         damaged = damage.seen(connection)
     return answer({"workspaces": [documents.workspace(row) for row in rows], "damaged": damaged})
 
 
 @router.post("", summary="Make a workspace")
-def create(body: NewWorkspace, caller: AnyCaller, yard: Here) -> Response:
+def create(body: NewWorkspace, caller: AnyCaller, context: Context) -> Response:
     names.check("workspace", body.name)
-    reach.must_be_within(yard, caller, body.name)
+    reach.must_be_within(context, caller, body.name)
     if caller.run_id is not None and not body.exist_ok:
         raise not_allowed(caller.run_id, "A run makes no workspaces.")
-    with yard.store.database.write() as connection:
+    with context.store.database.write() as connection:
         row = workspaces.create(connection, **body.model_dump())
     return answer(documents.workspace(row))
 
 
 @router.get("/{name}", summary="One workspace")
-def get(name: str, caller: AnyCaller, yard: Here) -> Response:
-    reach.must_be_within(yard, caller, name)
-    with yard.store.database.read() as connection:
+def get(name: str, caller: AnyCaller, context: Context) -> Response:
+    reach.must_be_within(context, caller, name)
+    with context.store.database.read() as connection:
         row = workspaces.get(connection, name)
     return answer(documents.workspace(row))
 
 
 @router.patch("/{name}", summary="Change a workspace", dependencies=[User])
-def update(name: str, body: WorkspaceChange, yard: Here) -> Response:
-    with yard.store.database.write() as connection:
+def update(name: str, body: WorkspaceChange, context: Context) -> Response:
+    with context.store.database.write() as connection:
         row = workspaces.update(connection, name, **body.model_dump(exclude_unset=True))
     return answer(documents.workspace(row))
 
 
 @router.delete("/{name}", summary="Delete a workspace with all that is in it", dependencies=[User])
-def delete(name: str, yard: Here) -> Response:
-    left = [run.id for run in yard.scheduler.left() if run.workspace == name]
-    freed = deletion.delete_workspace(yard.store, name)
+def delete(name: str, context: Context) -> Response:
+    left = [run.id for run in context.scheduler.left() if run.workspace == name]
+    freed = deletion.delete_workspace(context.store, name)
     for run_id in left:
-        yard.scheduler.forget(run_id)
+        context.scheduler.forget(run_id)
     return answer(documents.freed(freed))

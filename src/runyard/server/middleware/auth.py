@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runyard.server.connections import trust
-from runyard.server.context import Yard, yard_of
+from runyard.server.context import ServerContext, context_of
 from runyard.server.middleware.problems import Problem, document
 from runyard.server.settings import Settings
 from runyard.store.runs import runs
@@ -45,9 +45,9 @@ def view_key(secret: str, run_id: str) -> str:
     return _sign(secret, f"view:{run_id}")
 
 
-def same(told: str, expected: str) -> bool:
-    """Compare in a time that says nothing of where the two differ."""
-    return hmac.compare_digest(told.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
+def same(given: str, expected: str) -> bool:
+    """Compare in a time that does not depend on where the two differ."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
 
 
 class Authentication:
@@ -60,10 +60,10 @@ class Authentication:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(CLOSED):
             scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
-            told = scheme.lower() == "bearer"
-            who = self._identify(token) if told else None
+            bearer = scheme.lower() == "bearer"
+            who = self._identify(token) if bearer else None
             if who is None:
-                title = "The server does not know this token." if told else "The request carries no token."
+                title = "The server does not know this token." if bearer else "The request carries no token."
                 await document("not_authenticated", title, _WHERE)(scope, receive, send)
                 return
             scope[_CALLER] = who
@@ -80,10 +80,10 @@ class Authentication:
 
 
 async def caller(request: Request) -> Caller:
-    """Whoever has a token of any kind. A run that is heard of is alive."""
+    """Whoever has a token of any kind. A run that sends a request is alive."""
     who: Caller = request.scope[_CALLER]
     if who.run_id is not None:
-        yard_of(request).scheduler.contact(who.run_id)
+        context_of(request).scheduler.contact(who.run_id)
     return who
 
 
@@ -98,7 +98,7 @@ async def uploader(request: Request) -> None:
     """Whoever may add content: the user, or a run that is still in the history."""
     run_id = (await caller(request)).run_id
     if run_id is not None:
-        await run_in_threadpool(_exists, yard_of(request), run_id)
+        await run_in_threadpool(_exists, context_of(request), run_id)
 
 
 # One dependency per route, each of one function: FastAPI takes its time for every level, at the start and per request.
@@ -117,8 +117,8 @@ def not_allowed(run_id: str, title: str) -> Problem:
     return Problem("not_allowed", title, help)
 
 
-def _exists(yard: Yard, run_id: str) -> None:
-    with yard.store.database.read() as connection:
+def _exists(context: ServerContext, run_id: str) -> None:
+    with context.store.database.read() as connection:
         runs.get(connection, run_id)
 
 

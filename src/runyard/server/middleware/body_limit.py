@@ -18,7 +18,7 @@ MOST_BYTES = 16 << 20
 
 
 class BodyLimit:
-    """ASGI middleware. Which of the `routes` take bodies of any size is said by their descriptions."""
+    """ASGI middleware. The descriptions of the `routes` show which take bodies of any size."""
 
     def __init__(self, app: ASGIApp, routes: Iterable[BaseRoute]) -> None:
         self._app = app
@@ -49,12 +49,12 @@ def _takes_pieces(route: APIRoute) -> bool:
 
 
 def _told_length(scope: Scope) -> int | None:
-    """How long the body says that it is; None when it comes in chunks."""
+    """The declared length of the body; None when it comes in chunks."""
     headers = Headers(scope=scope)
     if "transfer-encoding" in headers:
         return None
-    said = headers.get("content-length", "0")
-    return int(said) if said.isascii() and said.isdigit() else None
+    length = headers.get("content-length", "0")
+    return int(length) if length.isascii() and length.isdigit() else None
 
 
 def _counted(receive: Receive) -> Receive:

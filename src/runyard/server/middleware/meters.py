@@ -78,6 +78,6 @@ class Metered:
             await self._app(scope, receive, watched_send)
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            # A client may send any word as its method: each one that is counted would stay in memory.
+            # A client may send any text as its method: each one that is counted would stay in memory.
             method = scope["method"] if scope["method"] in METHODS else "other"
             self._meters.answered(method, route, status, time.perf_counter() - began)

@@ -86,7 +86,7 @@ LONGEST_TITLE = 2000
 """Characters. A refusal repeats what was sent only as far as a person needs to see it."""
 
 MOST_FIELDS = 20
-"""Of so many fields a refusal says what is wrong with them."""
+"""A refusal explains so many wrong fields."""
 
 _DRAINED = 256 << 20
 """How much of a refused upload is still read, so that its sender comes to read the answer."""
@@ -149,8 +149,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
         {"field": ".".join(str(step) for step in each["loc"][1:]) or str(each["loc"][0]), "message": str(each["msg"])}
         for each in error.errors()[:MOST_FIELDS]
     ]
-    words = "; ".join(f"{each['field']}: {each['message']}" for each in fields[:5])
-    title = f"{request.method} {request.url.path} does not have the form that it needs. {words}."
+    faults = "; ".join(f"{each['field']}: {each['message']}" for each in fields[:5])
+    title = f"{request.method} {request.url.path} does not have the form that it needs. {faults}."
     return document("bad_request", title, "/openapi.json describes every request.", {"fields": fields})
 
 
@@ -167,7 +167,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def too_large(most: int) -> tuple[str, str]:
-    """What is said of a body that would not fit into memory."""
+    """The problem of a body that would not fit into memory."""
     title = f"The body of the request is larger than {most >> 20} MiB."
     return title, "Send less at once; what is large belongs into a file of the run."
 

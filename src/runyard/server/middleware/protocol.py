@@ -1,4 +1,4 @@
-"""Versions on the wire: refuses clients that this server would misunderstand, and says which version answers."""
+"""Versions on the wire: refuses clients that this server would misunderstand, and adds its own to responses."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def _no_text(scope: Scope) -> Response | None:
 
 
 def _refusal(headers: Headers) -> Response | None:
-    told = headers.get("X-Runyard-Protocol")
-    if told is None:
+    given = headers.get("X-Runyard-Protocol")
+    if given is None:
         return None
     try:
-        protocol = int(told)
+        protocol = int(given)
     except ValueError:
-        return document("bad_request", f"X-Runyard-Protocol is {told[:40]!r}, which is not a number.")
+        return document("bad_request", f"X-Runyard-Protocol is {given[:40]!r}, which is not a number.")
     if OLDEST_PROTOCOL <= protocol <= PROTOCOL:
         return None
     version = headers.get("X-Runyard-Version", "of an unknown version")[:40]
@@ -58,7 +58,7 @@ def _refusal(headers: Headers) -> Response | None:
     if protocol < OLDEST_PROTOCOL:
         help = "Upgrade Runyard where the client runs; `runyard doctor` there says how."
         return document("client_too_old", title, help, detail)
-    # The command would tell a stranger about this machine's folders.
+    # The command would show a stranger this machine's folders.
     help = (
         "Upgrade Runyard where the server runs (`runyard doctor` there says how), then restart it (`runyard down`, "
         "`runyard up`). If that machine has the new version already, a restart is enough."

@@ -10,7 +10,7 @@
 registers things and submits runs. A workspace whose `runs.scope` is `run` narrows all that to a run and what is below
 it. So does a run's end, but for what was written to runs above it before, and arrives late.
 
-Every route that a run's token may use says which of these it needs; the others ask for the user.
+Every route that a run's token may use names which of these it needs; the others need the user's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fastapi import Depends, Request
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
-from runyard.server.context import Yard, yard_of
+from runyard.server.context import ServerContext, context_of
 from runyard.server.middleware.auth import Caller, caller, not_allowed
 from runyard.store.runs import experiments, family, runs, workspace_settings
 
@@ -65,7 +65,7 @@ async def within(workspace: str, request: Request) -> str:
     """The workspace that the path names, when the caller may read it and register things in it."""
     who = await caller(request)
     if who.run_id is not None:
-        await run_in_threadpool(must_be_within, yard_of(request), who, workspace)
+        await run_in_threadpool(must_be_within, context_of(request), who, workspace)
     return workspace
 
 
@@ -73,7 +73,7 @@ async def within_experiments(id: str, request: Request) -> str:
     """The experiment that the path names, when the caller may read its workspace."""
     who = await caller(request)
     if who.run_id is not None:
-        await run_in_threadpool(_must_read_experiment, yard_of(request), who.run_id, id)
+        await run_in_threadpool(_must_read_experiment, context_of(request), who.run_id, id)
     return id
 
 
@@ -88,37 +88,37 @@ ReadExperiment = Annotated[str, Depends(within_experiments)]
 # -- for routes that know more than their path ------------------------------------------------------------------------
 
 
-def may_lead(yard: Yard, caller: Caller, run_id: str) -> bool:
+def may_lead(context: ServerContext, caller: Caller, run_id: str) -> bool:
     """Whether the caller may speak for a run, and see what it was handed."""
     if caller.run_id in (None, run_id):
         return True
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         return _may_lead(connection, str(caller.run_id), run_id)
 
 
-def must_write(yard: Yard, caller: Caller, run_id: str) -> None:
-    _must(yard, caller, run_id, _may_write)
+def must_write(context: ServerContext, caller: Caller, run_id: str) -> None:
+    _must(context, caller, run_id, _may_write)
 
 
-def must_read(yard: Yard, caller: Caller, run_id: str) -> None:
-    _must(yard, caller, run_id, _may_read)
+def must_read(context: ServerContext, caller: Caller, run_id: str) -> None:
+    _must(context, caller, run_id, _may_read)
 
 
-def must_be_within(yard: Yard, caller: Caller, workspace: str | None) -> None:
+def must_be_within(context: ServerContext, caller: Caller, workspace: str | None) -> None:
     """Refuse all workspaces but the caller's own, and that one too where it may not look beyond itself."""
     if caller.run_id is None:
         return
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         home = home_of(connection, caller.run_id)
     if home is None or not home.wide or home.workspace != workspace:
         raise not_allowed(caller.run_id, f"This token does not reach the workspace {workspace!r} with this request.")
 
 
-def workspace_of(yard: Yard, caller: Caller) -> str | None:
+def workspace_of(context: ServerContext, caller: Caller) -> str | None:
     """The workspace of the caller's run; None when the run is not there, and for the user."""
     if caller.run_id is None:
         return None
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         home = home_of(connection, caller.run_id)
     return None if home is None else home.workspace
 
@@ -164,23 +164,23 @@ def _may_read(connection: Connection, by: str, run_id: str) -> bool:
 async def _checked(request: Request, run_id: str, rule: Rule) -> str:
     who = await caller(request)
     if who.run_id not in (None, run_id):  # nothing is looked up for a run that speaks of itself
-        await run_in_threadpool(_must, yard_of(request), who, run_id, rule)
+        await run_in_threadpool(_must, context_of(request), who, run_id, rule)
     return run_id
 
 
-def _must(yard: Yard, caller: Caller, run_id: str, rule: Rule) -> None:
-    """Refuse a run that is out of reach. One that is not there is no different: a token tells nothing about runs of
+def _must(context: ServerContext, caller: Caller, run_id: str, rule: Rule) -> None:
+    """Refuse a run that is out of reach. One that is not there is no different: a token reveals nothing about runs of
     other workspaces."""
     if caller.run_id in (None, run_id):
         return
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         allowed = rule(connection, str(caller.run_id), run_id)
     if not allowed:
         raise not_allowed(str(caller.run_id), f"This token does not reach {run_id!r} with this request.")
 
 
-def _must_read_experiment(yard: Yard, by: str, id: str) -> None:
-    with yard.store.database.read() as connection:
+def _must_read_experiment(context: ServerContext, by: str, id: str) -> None:
+    with context.store.database.read() as connection:
         home = home_of(connection, by)
         found = experiments.look_up(connection, id)
     if home is None or not home.wide or found is None or found.workspace != home.workspace:

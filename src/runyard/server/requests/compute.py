@@ -7,15 +7,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from runyard.contracts import engine_options, names, vm_sizes
-from runyard.contracts.compute import DEDICATED, LOCAL, LOCAL_ENGINE, LOW_PRIORITY, RAY, SLURM, Target
+from runyard.contracts import names, vm_sizes
+from runyard.contracts.compute import DEDICATED, LOCAL, LOCAL_ENGINE, LOW_PRIORITY, Target
 from runyard.contracts.distribution import MOST_NODES
+from runyard.contracts.engine_options import BadOptions
+from runyard.contracts.engines import EngineDescription
+from runyard.engines import discovery
+from runyard.engines.base import EngineError
 from runyard.server.middleware.problems import Problem
 
 Number = Annotated[int, Field(strict=True)]
-
-TYPES = {LOCAL_ENGINE: "AmlCompute", RAY: "Ray", SLURM: "Slurm"}
-"""What SDK v1 calls a target of each engine, unless its maker says otherwise."""
 
 RESERVED = (LOCAL, "amlcompute", "containerinstance")
 """Names with a meaning of their own in SDK v1."""
@@ -53,7 +54,7 @@ class TargetChange(BaseModel):
 
 
 def made(body: NewTarget, now: str) -> Target:
-    """The target that was asked for, checked."""
+    """The target of a request, checked."""
     names.check("compute", body.name)
     if body.name.lower() in RESERVED:
         raise (
@@ -64,7 +65,7 @@ def made(body: NewTarget, now: str) -> Target:
     target = Target(
         name=body.name,
         engine=body.engine,
-        type=body.type or TYPES.get(body.engine, ""),
+        type=body.type or _engine(body.engine).target_type,
         vm_size=body.vm_size.strip(),
         vm_priority=body.vm_priority.lower(),
         min_nodes=body.min_nodes,
@@ -99,8 +100,8 @@ def refuse_local() -> Problem:
 
 def _checked(target: Target) -> Target:
     try:
-        options = engine_options.check(target.engine, target.options)
-    except engine_options.BadOptions as error:
+        options = _engine(target.engine).check_options(target.options)
+    except BadOptions as error:
         raise _invalid(str(error)) from None
     if target.vm_priority not in (DEDICATED, LOW_PRIORITY):
         raise _invalid(
@@ -113,6 +114,13 @@ def _checked(target: Target) -> Target:
         raise Problem("unknown_vm_size", str(error), "Leave it out to ask for nothing.", {"near": near}) from None
     _check_numbers(target)
     return replace(target, options=options)
+
+
+def _engine(name: str) -> EngineDescription:
+    try:
+        return discovery.describe(name)
+    except EngineError as error:
+        raise _invalid(str(error)) from None
 
 
 def _check_numbers(target: Target) -> None:

@@ -28,16 +28,16 @@ def checked(definition: Mapping[str, Any]) -> Specification:
 def veiled(definition: Mapping[str, Any], secrets: Secrets) -> dict[str, Any]:
     """A copy that may be stored and shown."""
     checked(definition)
-    document: dict[str, Any] = veil(definition, keeper(secrets))
+    document: dict[str, Any] = veil(definition, storing(secrets))
     return document
 
 
-def keeper(secrets: Secrets) -> Callable[[str], str]:
-    """What keeps the credentials of one request, each of them once. They become files: a request that is made of
+def storing(secrets: Secrets) -> Callable[[str], str]:
+    """Stores the credentials of one request, each of them once. They become files: a request that is made of
     thousands is refused."""
     names: dict[str, str] = {}
 
-    def keep(value: str) -> str:
+    def store(value: str) -> str:
         if value not in names:
             if len(names) == MOST_SECRETS:
                 raise Problem(
@@ -48,4 +48,4 @@ def keeper(secrets: Secrets) -> Callable[[str], str]:
             names[value] = secrets.keep(value)
         return names[value]
 
-    return keep
+    return store

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from runyard.contracts.environment import specification_of
 from runyard.contracts.secrets import is_reference, names_in
-from runyard.server.context import Yard
+from runyard.server.context import ServerContext
 from runyard.server.middleware.auth import Caller
 from runyard.server.middleware.problems import Problem
 from runyard.store.assets import environments
@@ -23,11 +23,11 @@ from runyard.store.runs import runs
 _LOGIN = ("image", "registry", "registry_user", "registry_password")
 
 
-def check(yard: Yard, caller: Caller, document: Mapping[str, Any]) -> None:
+def check(context: ServerContext, caller: Caller, document: Mapping[str, Any]) -> None:
     """Refuse what names a secret that the caller's run may not use; `document` is a launch or a specification."""
     if caller.run_id is None or not names_in(document):
         return
-    with yard.store.database.read() as connection:
+    with context.store.database.read() as connection:
         own = names_in(_launch(connection, caller.run_id))
         foreign = {text for text in _uses(document) if not names_in(text) <= own}
         foreign -= set(_registered(connection, caller.run_id, foreign)) if foreign else set()
@@ -40,9 +40,9 @@ def check(yard: Yard, caller: Caller, document: Mapping[str, Any]) -> None:
         )
 
 
-def check_definition(yard: Yard, caller: Caller, definition: Mapping[str, Any]) -> None:
+def check_definition(context: ServerContext, caller: Caller, definition: Mapping[str, Any]) -> None:
     """The same for the definition of an environment, in the form of SDK v1."""
-    check(yard, caller, {**definition, "docker": None, **specification_of(definition).as_dict()})
+    check(context, caller, {**definition, "docker": None, **specification_of(definition).as_dict()})
 
 
 def _launch(connection: Connection, run_id: str) -> Any:

@@ -1,4 +1,8 @@
-"""What a client asks for when it makes a run: the form of the request, and the rules that it must follow."""
+"""The request that makes a run: its form, the rules that it must follow, and storing the run.
+
+`make` is the one way in. The steps are in the order in which they refuse: first what the request alone shows, then
+what the caller may do, then what the database and the engine know.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,12 @@ from runyard.contracts import names, states
 from runyard.contracts.compute import RESTARTS, Target
 from runyard.contracts.distribution import BadDistribution, Distribution
 from runyard.contracts.secrets import veil
+from runyard.server.context import ServerContext
+from runyard.server.middleware import reach
+from runyard.server.middleware.auth import Caller
 from runyard.server.middleware.problems import Problem
-from runyard.server.requests import run_environment
-from runyard.server.requests.definitions import keeper
+from runyard.server.requests import named_secrets, run_environment
+from runyard.server.requests.definitions import storing
 from runyard.server.responses.documents import Json
 from runyard.store.assets import compute
 from runyard.store.content.secrets import Secrets
@@ -86,8 +93,29 @@ class RunRequest(BaseModel):
     start: bool = True
 
 
-def check(request: RunRequest) -> None:
-    """Refuse what can be seen to be wrong without asking the database."""
+def make(context: ServerContext, caller: Caller, request: RunRequest) -> Run:
+    """Check a request and store its run; the scheduler is not informed of it yet."""
+    _check_form(request)
+    if request.parent_id is not None:
+        reach.must_write(context, caller, request.parent_id)
+    else:
+        reach.must_be_within(context, caller, request.workspace)
+    if request.launch is not None:
+        named_secrets.check(context, caller, request.launch.model_dump())
+    if request.kind == SCRIPT:
+        _check_target(context, request)
+    return store(context, request, caller.run_id)
+
+
+def store(context: ServerContext, request: RunRequest, by: str | None = None) -> Run:
+    """Store the run of a request that was checked, made by the run `by` or by the user."""
+    masked = _without_secrets(request, context.secrets)
+    with context.store.database.write() as connection:
+        return _create(connection, masked, by)
+
+
+def _check_form(request: RunRequest) -> None:
+    """Refuse what can be seen to be wrong without the database."""
     for run_id in (request.run_id, request.parent_id):
         if run_id is not None:
             names.check("run", run_id)
@@ -105,8 +133,8 @@ def _check_launch(launch: LaunchRequest | None) -> None:
     if launch is None:
         raise invalid("A script run needs `launch`.", "It says which script or command to start.")
     if bool(launch.script) == bool(launch.command):
-        said = "both a script and a command" if launch.script else "neither a script nor a command"
-        raise invalid(f"The run has {said}.", "Set exactly one of them.")
+        given = "both a script and a command" if launch.script else "neither a script nor a command"
+        raise invalid(f"The run has {given}.", "Set exactly one of them.")
     if launch.script is not None:
         names.check_file(launch.script)
     run_environment.check(launch.environment)
@@ -116,7 +144,25 @@ def _check_launch(launch: LaunchRequest | None) -> None:
         raise invalid(str(error), "`launch.distribution` says how the run becomes many processes.") from error
 
 
-def target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]:
+def _check_target(context: ServerContext, request: RunRequest) -> None:
+    """Refuse a target that is not there, and a run that asks for more nodes than it can ever have."""
+    with context.store.database.read() as connection:
+        workspace, target = _target_of(connection, request)
+    nodes = _nodes_of(request)
+    if nodes <= 1 and target.max_nodes is None:  # a cluster need not be asked for one node
+        return
+    most = context.scheduler.most_nodes(workspace, target)
+    if most is not None and nodes > most:
+        raise Problem(
+            "too_many_nodes",
+            f"The run asks for {nodes} nodes, but {request.target!r} can have {most} at most.",
+            "Ask for fewer (node_count), or use a larger target: `runyard compute ls` shows how many each can have, "
+            f"and `runyard compute update {request.target} --max-nodes {nodes}` raises the limit of one that was made.",
+            {"nodes": nodes, "most_nodes": most, "target": request.target},
+        )
+
+
+def _target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]:
     """The workspace and the compute target of a script run; refused when there is no such target."""
     workspace = str(request.workspace)
     if request.parent_id is not None:
@@ -133,20 +179,7 @@ def target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]
     return workspace, target
 
 
-def check_nodes(request: RunRequest, most: int | None) -> None:
-    """Refuse a run that asks for more nodes than its target can ever have; `most` is None when that is not known."""
-    nodes = nodes_of(request)
-    if most is not None and nodes > most:
-        raise Problem(
-            "too_many_nodes",
-            f"The run asks for {nodes} nodes, but {request.target!r} can have {most} at most.",
-            "Ask for fewer (node_count), or use a larger target: `runyard compute ls` shows how many each can have, "
-            f"and `runyard compute update {request.target} --max-nodes {nodes}` raises the limit of one that was made.",
-            {"nodes": nodes, "most_nodes": most, "target": request.target},
-        )
-
-
-def nodes_of(request: RunRequest) -> int:
+def _nodes_of(request: RunRequest) -> int:
     return _distribution(request.launch).nodes
 
 
@@ -154,18 +187,17 @@ def _distribution(launch: LaunchRequest | None) -> Distribution:
     return Distribution() if launch is None else Distribution(**launch.distribution.model_dump())
 
 
-def veiled(request: RunRequest, secrets: Secrets) -> RunRequest:
-    """A copy of the request in which no secret is left, so that it can be stored and shown."""
-    keep = keeper(secrets)
-    changes: Json = {"definition": veil(request.definition, keep)}
+def _without_secrets(request: RunRequest, secrets: Secrets) -> RunRequest:
+    """A copy of the request that names its secrets instead of holding them, so that it can be stored and shown."""
+    store_secret = storing(secrets)
+    changes: Json = {"definition": veil(request.definition, store_secret)}
     if request.launch is not None:
-        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), keep))
+        changes["launch"] = LaunchRequest(**veil(request.launch.model_dump(), store_secret))
     return request.model_copy(update=changes)
 
 
-def create(connection: Connection, request: RunRequest, by: str | None = None) -> Run:
-    """Store the run that was asked for, by the run `by` or by the user. A child belongs to its parent's experiment,
-    whatever the request says."""
+def _create(connection: Connection, request: RunRequest, by: str | None) -> Run:
+    """A child belongs to its parent's experiment, whatever experiment the request names."""
     parent = runs.get(connection, request.parent_id) if request.parent_id is not None else None
     if parent is not None:
         experiment = experiments.get(connection, parent.experiment_id)
@@ -185,6 +217,7 @@ def create(connection: Connection, request: RunRequest, by: str | None = None) -
             id=request.run_id or new_id(request.kind, experiment.name),
             workspace=experiment.workspace,
             experiment=experiment.name,
+            experiment_id=experiment.id,
             status=states.RUNNING if led_and_started else states.NOT_STARTED,
             reason="started by the process that leads it" if led_and_started else "made",
             kind=request.kind,
@@ -194,22 +227,22 @@ def create(connection: Connection, request: RunRequest, by: str | None = None) -
             display_name=request.display_name,
             description=request.description,
             tags=request.tags,
-            properties={**_told_properties(connection, request, by), **properties},
+            properties={**_properties_of(connection, request, by), **properties},
             target=request.target,
             submitted_by=_submitted_by(connection, request.parent_id or by),
             snapshot_id=request.snapshot_id,
             definition=dict(request.definition),
             launch=launch,
-            nodes=nodes_of(request),
+            nodes=_nodes_of(request),
         ),
     )
 
 
-def _told_properties(connection: Connection, request: RunRequest, by: str | None) -> dict[str, str | None]:
-    """The properties of the request, and the run that it came from, where its parents do not tell."""
-    told = {key: value for key, value in request.properties.items() if key != SUBMITTED_FROM}
+def _properties_of(connection: Connection, request: RunRequest, by: str | None) -> dict[str, str | None]:
+    """The properties of the request, and the run that it came from, where its parents do not show that."""
+    properties = {key: value for key, value in request.properties.items() if key != SUBMITTED_FROM}
     above = family.above(connection, request.parent_id) if by and request.parent_id else []
-    return told if by is None or by in above else {**told, SUBMITTED_FROM: by}
+    return properties if by is None or by in above else {**properties, SUBMITTED_FROM: by}
 
 
 def _submitted_by(connection: Connection, run_id: str | None) -> str | None:
@@ -218,7 +251,7 @@ def _submitted_by(connection: Connection, run_id: str | None) -> str | None:
 
 
 def _environment_of(connection: Connection, request: RunRequest, workspace: str) -> tuple[Json | None, dict[str, str]]:
-    """The launch of the run, and what its properties say of its environment."""
+    """The launch of the run, and the properties that describe its environment."""
     if request.launch is None:
         return None, {}
     launch = request.launch.model_dump()

@@ -1,4 +1,4 @@
-"""The environment of a new run: what the workspace's maps make of the one that was asked for, and who is told."""
+"""The environment of a new run: what the workspace's maps make of the requested one, and the notes on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _fits(value: object, default: object) -> bool:
 def settle(
     connection: Connection, workspace: str, launch: Json, definition: Mapping[str, Any]
 ) -> tuple[Json, dict[str, str]]:
-    """The launch with the environment that the run gets and the notes on it, and the properties that tell of both."""
+    """The launch with the environment that the run gets and the notes on it, and the properties that show both."""
     asked = Specification.from_dict({key: value for key, value in launch["environment"].items() if value is not None})
     launch = {**launch, "environment": asked.as_dict(), "notes": []}
     if not asked.name:

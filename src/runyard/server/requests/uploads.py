@@ -24,30 +24,30 @@ _LONGEST_HEADER = 100
 
 async def pieces(request: Request) -> AsyncIterator[bytes]:
     """The body in pieces of about a megabyte, so that going to a thread for each of them costs little."""
-    kept = bytearray()
+    pending = bytearray()
     async for chunk in request.stream():
-        kept += chunk
-        if len(kept) >= PIECE:
-            yield bytes(kept)
-            kept.clear()
-    if kept:
-        yield bytes(kept)
+        pending += chunk
+        if len(pending) >= PIECE:
+            yield bytes(pending)
+            pending.clear()
+    if pending:
+        yield bytes(pending)
 
 
 async def lines(request: Request) -> AsyncIterator[bytes]:
     """The body in pieces that end where a line ends; only the last may not."""
-    kept = bytearray()
+    pending = bytearray()
     async for piece in pieces(request):
-        kept += piece
-        end = kept.rfind(b"\n") + 1
+        pending += piece
+        end = pending.rfind(b"\n") + 1
         if end:
-            yield bytes(kept[:end])
-            del kept[:end]
-        elif len(kept) > LONGEST_LINE:
+            yield bytes(pending[:end])
+            del pending[:end]
+        elif len(pending) > LONGEST_LINE:
             title = f"A line of the journal is longer than {LONGEST_LINE >> 20} MiB."
             raise Problem("bad_journal", title, "Log large tables and lists in several pieces, or as a file.")
-    if kept:
-        yield bytes(kept)
+    if pending:
+        yield bytes(pending)
 
 
 @asynccontextmanager
@@ -84,8 +84,8 @@ async def receive_object(request: Request, objects: Objects) -> ObjectWriter:
 
 
 async def receive_pack(request: Request, objects: Objects, stored: Callable[[int], None]) -> int:
-    """Store every object of a pack and count them; `stored` is told the bytes. Objects before a fault stay: they are
-    whole, and may be needed."""
+    """Store every object of a pack and count them; `stored` is called with the bytes. Objects before a fault stay:
+    they are complete, and may be needed."""
     unpacker = _Unpacker(objects)
     try:
         async for piece in pieces(request):

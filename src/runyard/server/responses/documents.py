@@ -12,7 +12,7 @@ from starlette.datastructures import URL
 from starlette.responses import Response
 
 from runyard.contracts import curated
-from runyard.server.context import Yard
+from runyard.server.context import ServerContext
 from runyard.server.middleware.auth import view_key
 from runyard.store.assets.environment_maps import EnvironmentMap
 from runyard.store.assets.environments import Environment
@@ -94,9 +94,9 @@ def wheel(row: Wheel) -> Json:
     return {"name": row.name, "digest": row.digest, "size": row.size, "address": row.address}
 
 
-def run(row: Run, yard: Yard, base: URL) -> Json:
+def run(row: Run, context: ServerContext, base: URL) -> Json:
     """`base` is the address under which the caller knows the server: the link must work for them."""
-    row = yard.scheduler.seen(row)
+    row = context.scheduler.seen(row)
     return {
         "id": row.id,
         "number": row.number,
@@ -123,16 +123,16 @@ def run(row: Run, yard: Yard, base: URL) -> Json:
         "snapshot_id": row.snapshot_id,
         "error": row.error,
         "warnings": row.warnings,
-        "web_url": f"{base}runs/{row.id}?key={view_key(yard.settings.secret, row.id)}",
+        "web_url": f"{base}runs/{row.id}?key={view_key(context.settings.secret, row.id)}",
     }
 
 
 def without_variables(document: Json) -> Json:
     """A definition or a launch without the environment variables in it: they are where secrets are handed to a run, so
     that runs do not see those of one another."""
-    kept = {key: {} if key in _VARIABLES else value for key, value in document.items()}
-    environment = kept.get("environment")
-    return {**kept, "environment": without_variables(environment)} if isinstance(environment, dict) else kept
+    shown = {key: {} if key in _VARIABLES else value for key, value in document.items()}
+    environment = shown.get("environment")
+    return {**shown, "environment": without_variables(environment)} if isinstance(environment, dict) else shown
 
 
 _VARIABLES = ("environmentVariables", "environment_variables")

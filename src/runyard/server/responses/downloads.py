@@ -84,24 +84,24 @@ async def _read(file: BinaryIO, start: int, end: int) -> AsyncIterator[bytes]:
         while left:
             piece = await run_in_threadpool(file.read, min(PIECE, left))
             if not piece:
-                return  # it was emptied meanwhile; the missing length tells the reader
+                return  # it was emptied meanwhile; the reader notices the missing length
             left -= len(piece)
             yield piece
 
 
 def _pack(objects: Objects, wanted: Sequence[tuple[str, int]]) -> Iterator[bytes]:
     """Small objects are sent together: each piece costs a change of threads."""
-    kept = bytearray()
+    pending = bytearray()
     for digest, size in wanted:
-        kept += pack.header(digest, size)
+        pending += pack.header(digest, size)
         with objects.open(digest) as file:
             while chunk := file.read(PIECE):
-                kept += chunk
-                if len(kept) >= PIECE:
-                    yield bytes(kept)
-                    kept.clear()
-    if kept:
-        yield bytes(kept)
+                pending += chunk
+                if len(pending) >= PIECE:
+                    yield bytes(pending)
+                    pending.clear()
+    if pending:
+        yield bytes(pending)
 
 
 def _media_type(name: str) -> str:

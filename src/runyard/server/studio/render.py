@@ -50,7 +50,7 @@ _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 @dataclass(frozen=True)
 class Shown:
-    """What the page tells of a run."""
+    """What the page shows of a run."""
 
     run: Run
     key: str
@@ -82,7 +82,7 @@ def render(shown: Shown, log: str | None, tail: str) -> str:
 
 
 def front() -> str:
-    """What somebody sees who opens the server's address. It tells nothing of what the server holds."""
+    """What somebody sees who opens the server's address. It reveals nothing of what the server holds."""
     parts = [
         "<h1>Runyard</h1>",
         "<p>The server is running. Each run has a page of its own. <code>runyard ls</code> lists the runs; this prints "
@@ -132,8 +132,8 @@ def _error(error: dict[str, Any]) -> str:
     ]
     if frames:
         lines.append(f"<pre>{escape(chr(10).join(frames))}</pre>")
-    words = str((error.get("exit") or {}).get("words") or "")
-    more = ["" if words in str(error.get("message")) else words, str(error.get("help") or "")]
+    ended = str((error.get("exit") or {}).get("words") or "")
+    more = ["" if ended in str(error.get("message")) else ended, str(error.get("help") or "")]
     lines.extend(f"<p>{escape(text)}</p>" for text in more if text)
     return f'<h2>Error</h2>\n<div class="error">{"".join(lines)}</div>'
 

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from runyard.contracts import names
 from runyard.server.api.files import open_file
 from runyard.server.connections import trust
-from runyard.server.context import Here
+from runyard.server.context import Context
 from runyard.server.middleware.auth import same, view_key
 from runyard.server.middleware.problems import Problem
 from runyard.server.responses import documents
@@ -31,10 +31,13 @@ PRIVATE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 async def viewer(
-    run_id: str, request: Request, yard: Here, key: Annotated[str, Query(description="from the run's `web_url`")] = ""
+    run_id: str,
+    request: Request,
+    context: Context,
+    key: Annotated[str, Query(description="from the run's `web_url`")] = "",
 ) -> str:
     """The key, when it is that of the run."""
-    if not same(key, view_key(yard.settings.secret, run_id)):
+    if not same(key, view_key(context.settings.secret, run_id)):
         raise Problem(
             "not_allowed",
             "This link does not open the page of a run.",
@@ -50,9 +53,9 @@ router = APIRouter(prefix="/runs/{run_id}", tags=["page"])
 
 
 @router.get("", summary="A run as a web page", response_class=HTMLResponse)
-def show(run_id: str, key: Key, yard: Here) -> Response:
-    with yard.store.database.read() as connection:
-        run = yard.scheduler.seen(runs.get(connection, run_id))
+def show(run_id: str, key: Key, context: Context) -> Response:
+    with context.store.database.read() as connection:
+        run = context.scheduler.seen(runs.get(connection, run_id))
         shown = render.Shown(
             run=run,
             key=key,
@@ -61,15 +64,17 @@ def show(run_id: str, key: Key, yard: Here) -> Response:
             files=files.find(connection, run_id),
         )
     log = _main_log(shown.files)
-    tail = _tail(yard.store, run_id, log) if log else ""
+    tail = _tail(context.store, run_id, log) if log else ""
     html = render.render(shown, log, tail)
     return HTMLResponse(html, headers={**PRIVATE, "Content-Security-Policy": render.POLICY, **render.refresh(run)})
 
 
 @router.get("/files/{name:file}", summary="A file that the page links to", response_class=StreamingResponse)
-def download(run_id: str, name: str, key: Key, yard: Here, range: Annotated[str | None, Header()] = None) -> Response:
+def download(
+    run_id: str, name: str, key: Key, context: Context, range: Annotated[str | None, Header()] = None
+) -> Response:
     name = names.check_file(name)
-    opened = open_file(yard.store, run_id, name)
+    opened = open_file(context.store, run_id, name)
     response = file_response(opened.file, opened.size, name, range, opened.digest)
     response.headers.update(PRIVATE)
     return response

@@ -46,6 +46,7 @@ class NewRun:
     definition: Json = field(default_factory=dict)
     launch: Json | None = None
     nodes: int = 1
+    experiment_id: str = ""  # of an experiment that is known to be there; without it, the one of that name is made
 
 
 @dataclass(frozen=True)
@@ -410,7 +411,7 @@ def _place(connection: Connection, new: NewRun) -> tuple[int, int, str]:
         if parent is None:
             raise run_not_found(new.parent_id)
         return parent.workspace, parent.experiment, parent.root_id
-    experiment = experiments.ensure(connection, new.workspace, new.experiment)
+    experiment_id = new.experiment_id or experiments.ensure(connection, new.workspace, new.experiment).id
     query = select(tables.experiments.c.workspace, tables.experiments.c.serial)
-    row = connection.execute(query.where(tables.experiments.c.id == experiment.id)).one()
+    row = connection.execute(query.where(tables.experiments.c.id == experiment_id)).one()
     return row.workspace, row.serial, new.id
