@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Compiled bytecode makes every process of a run start faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check unit slurm frameworks bench format clean
+.PHONY: demo test quick check unit slurm frameworks bench api format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/quickstart/submit.py
@@ -20,6 +20,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What needs no cluster, container or framework, and starts no whole story (tests/support/needs.py): before each commit.
+quick: check
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not (cluster or container or framework or slow)"
 
 unit: $(VENV)/.dev slurm frameworks
 	$(BIN)/python -m tests.support.twice
@@ -44,6 +48,10 @@ frameworks: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# What users import, from its docstrings, as web pages.
+api: $(VENV)/.dev
+	$(BIN)/python -m tests.support.reference build/api
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

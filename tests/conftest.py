@@ -20,7 +20,12 @@ import pytest
 from runyard.client.server_process import stop_server
 
 # For all folders of tests; started when asked for.
-pytest_plugins = ["tests.support.ray_cluster", "tests.support.slurm_cluster", "tests.support.slurm_accounting"]
+pytest_plugins = [
+    "tests.support.needs",
+    "tests.support.ray_cluster",
+    "tests.support.slurm_cluster",
+    "tests.support.slurm_accounting",
+]
 
 
 def pytest_configure() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,6 +40,17 @@ HANGS = """
 """
 
 
+NEEDS = """
+    import pytest
+    from tests.support.frameworks import environment
+
+    def test_with_a_cluster(slurm): ...
+
+    @pytest.mark.parametrize("on", [pytest.param("ray", marks=pytest.mark.xdist_group("ray")), "here"])
+    def test_in_places(on): ...
+"""
+
+
 def test_an_interrupt_arrives_though_the_suite_was_started_with_it_ignored(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -57,6 +70,24 @@ def test_a_test_that_hangs_is_named_with_what_its_threads_do(tmp_path: Path) -> 
 
 def test_every_test_has_a_time_limit(pytestconfig: pytest.Config) -> None:
     assert float(pytestconfig.getini("timeout")) > 0
+
+
+def test_a_test_is_marked_by_what_it_uses(tmp_path: Path) -> None:
+    """If this fails, `make quick` starts clusters, or leaves out what it could run."""
+
+    def chosen(marks: str) -> set[str]:
+        done = run_tests(tmp_path, NEEDS, "--collect-only", "-q", "-m", marks)
+        return set(re.findall(r"::(\S+)", done.stdout))
+
+    assert chosen("cluster") == {"test_with_a_cluster", "test_in_places[ray]"}
+    assert chosen("framework") == {"test_with_a_cluster", "test_in_places[ray]", "test_in_places[here]"}
+    assert chosen("slow or container") == set()
+
+
+def test_what_is_checked_before_a_commit_is_what_make_checks() -> None:
+    (recipe,) = re.findall(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"][0]["hooks"]
+    assert [f"\t{hook['entry']}".replace(".venv/bin", "$(BIN)") for hook in hooks] == recipe.splitlines()
 
 
 def run_tests(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
