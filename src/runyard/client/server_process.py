@@ -27,7 +27,7 @@ SLOW_SECONDS = 20.0
 LOG_LINES = 15
 
 _started_here: dict[int, subprocess.Popen[bytes]] = {}
-"""Servers that this process started: asking them keeps them from staying behind as zombies."""
+"""Servers that this process started: they are polled, so that none becomes a zombie."""
 
 
 class ServerNotStarted(ClientProblem):
@@ -37,7 +37,7 @@ class ServerNotStarted(ClientProblem):
 def ensure_server(home: Path, seconds: float = START_SECONDS) -> str:
     """The address of the server of this home; it is started when there is none.
 
-    Two processes that ask at the same moment start one server: the second waits for the first.
+    Two concurrent callers start one server: the second waits for the first.
     """
     running = find_server(home)
     if running is not None:
@@ -58,7 +58,7 @@ def find_server(home: Path, seconds: float = 2.0) -> homes.Running | None:
 
 
 def stop_server(home: Path, seconds: float = STOP_SECONDS) -> bool:
-    """End the server of this home and wait until it is gone; False when none was running. Runs go on without it."""
+    """Stop the server of this home and wait until it has ended; False when none was running. Runs go on without it."""
     running = homes.read_server(home)
     start = processes.started(running.pid) if running is not None else None
     if running is None or start is None or not _lives(running) or not healthy(running.url, timeout=seconds):
@@ -79,7 +79,7 @@ def _start(home: Path, deadline: float) -> str:
     environment = dict(os.environ, RUNYARD_HOME=str(home))
     with open(log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
         began = output.tell()
-        # The home is also the working folder: a module of the user's folder must not stand in for one of Python's.
+        # The home is also the working folder: a module of the user's folder must not shadow one of Python's.
         process = subprocess.Popen(
             [sys.executable, "-m", "runyard.server"],
             stdin=subprocess.DEVNULL,

@@ -20,7 +20,7 @@ class Event(NamedTuple):
 
 
 QUIET = Event("quiet", None)
-"""The server has nothing to tell, and says so every few seconds."""
+"""A heartbeat: the server sends one every few seconds when nothing happens."""
 
 
 class Stream:
@@ -38,7 +38,7 @@ class Stream:
         self.headers: Mapping[str, str] = dict(response.headers.items())
         length = response.headers.get("Content-Length")
         self.length = int(length) if length is not None else None
-        self.told_hash: str | None = response.headers.get("X-Runyard-Hash")  # of the whole file, though a part is sent
+        self.file_hash: str | None = response.headers.get("X-Runyard-Hash")  # of the whole file, though a part is sent
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes; b"" at the end. An answer that breaks off before its end is `Unreachable`."""

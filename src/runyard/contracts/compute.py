@@ -17,7 +17,7 @@ ENGINES = (LOCAL_ENGINE, RAY, SLURM)
 
 DEDICATED, LOW_PRIORITY = "dedicated", "lowpriority"
 RESTARTS = 3
-"""How often a run is started again by itself, unless it says otherwise."""
+"""How often a run is restarted automatically, by default."""
 
 IDLE, PREPARING, RUNNING, LEAVING, UNUSABLE, PREEMPTED = (
     *("idle", "preparing", "running", "leaving", "unusable", "preempted"),
@@ -38,7 +38,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Target:
-    """What is kept of a compute target."""
+    """A compute target as it is stored."""
 
     name: str
     engine: str = LOCAL_ENGINE
@@ -61,8 +61,8 @@ class Target:
         return asdict(self)
 
     @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> Target:
-        return Target(**{name: said[name] for name in Target.__dataclass_fields__ if name in said})
+    def from_dict(document: Mapping[str, Any]) -> Target:
+        return Target(**{name: document[name] for name in Target.__dataclass_fields__ if name in document})
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Status:
-    """How a target stands at this moment."""
+    """The state of a target at this moment."""
 
     allocation_state: str = STEADY
     current_nodes: int = 0

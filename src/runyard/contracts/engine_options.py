@@ -1,4 +1,4 @@
-"""What a compute target may say to the engine of its cluster: the options of each engine, and their form.
+"""The options of each engine: what a compute target may configure about its cluster, and in which form.
 
 Whether a value means anything to the cluster (a partition that is there, an address that answers) is for the engine to
 find out; here is only what can be seen without asking it.
@@ -55,7 +55,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
 
 
 class BadOptions(ValueError):
-    """Options that the engine cannot be given; the text says which, and what to do."""
+    """Options that the engine cannot be given; the message names them, and what to do."""
 
 
 def check(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _unknown(engine: str, name: str, known: list[str]) -> str:
 
 
 def _read(form: str, value: Any) -> Any:
-    """A value that has come through a command line as text, as what it stands for."""
+    """The value of an option that was given on a command line as text."""
     if form == SWITCH and isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)
     if form == SECONDS and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:

@@ -1,17 +1,17 @@
-"""Where Runyard keeps its files on this machine, and how a process finds the server that runs here.
+"""Where Runyard stores its files on this machine, and how a process finds the server that runs here.
 
 RUNYARD_HOME (~/.runyard)
     token              the user's token; only the user can read it
     secret             signs run tokens; only the user can read it
     server.json        the address and process id of the server that runs now
     server.lock        held by that server; `start.lock` by whoever is starting one
-    server.log         what a server in the background has to say
+    server.log         the log of a server in the background
     store.id           ties the files here to their database, which holds the same id
     runyard.db         the database (SQLite)
     objects/           content by hash; `removed/` in it waits to be removed for good
     growing/           logs that are still being written
-    runs/              one folder per run that is under way
-    telemetry/         journals of interactive runs on their way to the server
+    runs/              one folder per active run
+    telemetry/         journals of interactive runs, to be delivered to the server
     sdk/               the packages that are put in reach of a run's processes
     environments/      what was built for runs, by key; `runyard env` looks after it
     secrets/           credentials that environments refer to; only the user can read them
@@ -36,7 +36,7 @@ def home() -> Path:
 
 @dataclass(frozen=True)
 class Running:
-    """What server.json says of the server of a home folder. It may be out of date: ask /health."""
+    """The content of server.json: the server of a home folder. It may be out of date: check /health."""
 
     url: str
     pid: int
@@ -49,7 +49,7 @@ def server_file(folder: Path) -> Path:
 
 
 def read_server(folder: Path) -> Running | None:
-    """The server that runs for a home folder, or did; None when the file tells of none."""
+    """The server that runs for a home folder, or did; None when the file names none."""
     path = server_file(folder)
     if not is_own(path):
         return None

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runyard.contracts.history import SCRIPT_LOG
 from runyard.contracts.plan import Plan
 from runyard.node.launch import launch, processes, variables
 from runyard.node.launch.children import Child, Ranks
@@ -106,7 +107,7 @@ class Runner:
             argv, known = launch.contained(argv, self._plan, self._folder, known, built.image), dict(os.environ)
         self._check_stop()
         self._mlflow = MlflowWatch(self._plan.launch, work)
-        child = self._ranks.start(argv, work, known, self._folder / "streams" / "std_log.txt")
+        child = self._ranks.start(argv, work, known, self._folder / "streams" / SCRIPT_LOG)
         self._state = replace(self._state, phase=RUNNING, processes=self._ranks.launched())
         self._state.save(self._folder)
         return child

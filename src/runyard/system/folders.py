@@ -31,7 +31,7 @@ def make(folder: str) -> None:
 
 def walk(folder: str) -> Iterator[Place]:
     """Each folder with the names of the folders and of the files in it, from the top down, as `os.walk` does: links to
-    folders are named and not gone into, and what cannot be listed is passed over."""
+    folders are listed and not entered, and what cannot be listed is skipped."""
     waiting = [folder]
     while waiting:
         place = waiting.pop()
@@ -55,7 +55,7 @@ def walk(folder: str) -> Iterator[Place]:
 
 def remove(folder: Path, failed: Callable[[str, OSError], None] = lambda path, error: None) -> None:
     """Delete a folder with all that is in it. Folders that are closed to their owner are opened; what cannot be deleted
-    all the same is told to `failed`. Another process may be at it at the same time."""
+    nevertheless is reported to `failed`. Another process may be doing the same at the same time."""
     top = str(folder)
     if os.path.islink(top):
         failed(top, OSError(f"{top} is a link"))

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Iterator
 
-from runyard.contracts import names
+from runyard.contracts import history, names
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
 from runyard.node.delivery.follow_loop import HEARTBEAT_EVERY, Shipper
@@ -46,7 +46,7 @@ class Shipping:
         self._may_report.set()
         self._courier = Courier.of(plan, folder)
         self._warnings: list[dict[str, str]] = []
-        own = GrowingFile(self._courier, folder / "streams/runner.log", _system_log(plan, "runner"), resume)
+        own = GrowingFile(self._courier, folder / "streams/runner.log", history.system_log("runner", plan.node), resume)
         self._own_log = own
         self._shipper = self._assemble(plan, folder, resume, shares_work)
         self._thread = threading.Thread(target=self._work, name="shipping", daemon=True)
@@ -148,28 +148,20 @@ def kept_as(plan: Plan, name: str) -> str:
     return f"{name}/node_{plan.node}" if plan.node else name
 
 
-def rank_log(rank: int) -> str:
-    """The name of the file with what one process of many wrote to its standard streams."""
-    return f"std_log_process_{rank}.txt"
-
-
 def _streams(plan: Plan, folder: Path) -> Iterator[tuple[Path, str]]:
     """The files below `streams`, but for the runner's own, and what they are called in the run's history."""
     streams = folder / "streams"
-    yield streams / "environment.log", _system_log(plan, "environment")
+    yield streams / history.ENVIRONMENT_LOG, history.system_log("environment", plan.node)
     distribution = plan.distribution
     if not distribution.gang:
-        yield streams / "std_log.txt", "user_logs/std_log.txt"
+        yield streams / history.SCRIPT_LOG, history.user_log(history.SCRIPT_LOG)
         return
     for each in distribution.ranks():
         if each.node == plan.node:
-            yield streams / rank_log(each.rank), f"user_logs/{rank_log(each.rank)}"
+            log = history.rank_log(each.rank)
+            yield streams / log, history.user_log(log)
     if distribution.kind == MPI:
-        yield streams / "mpirun.log", _system_log(plan, "mpirun")
-
-
-def _system_log(plan: Plan, name: str) -> str:
-    return f"system_logs/{name}_node_{plan.node}.log" if plan.node else f"system_logs/{name}.log"
+        yield streams / "mpirun.log", history.system_log("mpirun", plan.node)
 
 
 def deliver(shipping: Shipping, end: Fact | None, folder: Path, signals: Signals) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 from runyard.contracts.distribution import MPI, PARAMETER_SERVER, Rank
+from runyard.contracts.history import rank_log
 from runyard.contracts.plan import Plan
 from runyard.node.launch import frameworks, launch, processes, variables
 from runyard.node.launch.children import Child, Ranks
@@ -209,7 +210,7 @@ class Crew:
         return launch.program(replace(self.plan.launch, arguments=[]), self.work, self.variables(), self.built)
 
     def _rank_log(self, rank: int) -> Path:
-        return self.folder / "streams" / f"std_log_process_{rank}.txt"
+        return self.folder / "streams" / rank_log(rank)
 
     def _contained(self, rank: Rank, argv: list[str], known: Mapping[str, str], log: Path) -> list[str]:
         from runyard.environments.containers.runtime import Seat

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from runyard.contracts.distribution import Rank
+from runyard.contracts.history import SCRIPT_LOG
 from runyard.contracts.plan import Plan
 from runyard.node.facts import Fact, ended
 from runyard.node.outcome import exits, failure
@@ -29,7 +30,7 @@ def of_exit(plan: Plan, folder: Path, exit: Exit, stop: str | None, out_of_memor
         return _overdue(plan, {"exit": exits.as_fields(exit, said)})
     if exit.ok:
         return ended("completed")
-    log = folder / "streams" / "std_log.txt"
+    log = folder / "streams" / SCRIPT_LOG
     return ended("failed", failure.describe(plan.launch, exit, folder / "work", log, out_of_memory))
 
 

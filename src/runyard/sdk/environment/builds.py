@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runyard.contracts import states
 from runyard.contracts.environment import CONTAINER, content_hash, specification_of
+from runyard.contracts.history import BUILD_LOG
 from runyard.sdk.environment import catalogue
 from runyard.sdk.environment.environment import Environment
 from runyard.sdk.environment.sections import DockerImageDetails
@@ -18,7 +19,6 @@ from runyard.sdk.exceptions import ActivityFailedException, ExperimentExecutionE
 from runyard.sdk.notices import notice
 from runyard.sdk.run.details import error_text, failed, file_url
 from runyard.sdk.run.events import LogReader, follow
-from runyard.sdk.run.watching import BUILD_LOG
 
 if TYPE_CHECKING:
     from runyard.sdk.run.run import Run

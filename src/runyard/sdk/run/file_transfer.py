@@ -170,7 +170,7 @@ def _fetched(service: Service, address: str, coming: _Coming, deadline: float | 
     headers = {"Range": f"bytes={begun}-"} if begun else {}
     try:
         with service.client.stream(address, headers=headers) as answer:
-            if not coming.begin(answer.told_hash):
+            if not coming.begin(answer.file_hash):
                 return False  # another file has the name by now: from its beginning
             for chunk in answer:
                 _in_time(address, deadline)

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from runyard.contracts.history import INTERACTIVE_FILE, INTERACTIVE_LOG
 from runyard.sdk.notices import notice
 from runyard.sdk.run.file_transfer import files_below, sendable
-from runyard.sdk.telemetry.telemetry import LOGS, USER_LOG, Telemetry
+from runyard.sdk.telemetry.telemetry import LOGS, Telemetry
 
 
 class Tee:
@@ -57,7 +58,7 @@ class Capture:
 
     def start(self) -> None:
         self._streams.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(self._streams / "user_log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._descriptor = os.open(self._streams / INTERACTIVE_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if self._live and not (self._streams / LOGS).is_symlink():
             (self._streams / LOGS).symlink_to(self._logs)
         for name in ("stdout", "stderr"):
@@ -75,7 +76,7 @@ class Capture:
         self._replaced = []
         os.close(self._descriptor)
         if not self._live:
-            keep_files(self._voice, self._run_id, [(USER_LOG, self._streams / "user_log.txt")])
+            keep_files(self._voice, self._run_id, [(INTERACTIVE_LOG, self._streams / INTERACTIVE_FILE)])
             keep_folder(self._voice, self._run_id, LOGS, self._logs)
 
 

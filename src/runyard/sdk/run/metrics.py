@@ -6,7 +6,7 @@ import hashlib
 from typing import Any, Mapping, cast
 
 from runyard.client.http import quote
-from runyard.contracts.documents import Metric
+from runyard.contracts.documents import MetricDocument
 from runyard.sdk.exceptions import AzureMLException
 from runyard.sdk.notices import notice, notice_once
 from runyard.sdk.run.core import RunCore
@@ -109,7 +109,7 @@ class RunMetrics(RunCore):
         """
         self._deliver_before_reading()
         answer = self._service.get(self._address("metrics"), {"name": name, "recursive": recursive})
-        found = cast("dict[str, list[Metric]]", answer["metrics"])
+        found = cast("dict[str, list[MetricDocument]]", answer["metrics"])
         if run_type is not None:
             wanted = self._ids_of_type(run_type)
             found = {run_id: metrics for run_id, metrics in found.items() if run_id in wanted}
@@ -128,7 +128,7 @@ class RunMetrics(RunCore):
     def _metric_file(self, run_id: str, name: str) -> MetricArtifact:
         with self._service.stream(f"/api/runs/{quote(run_id)}/files/{quote(name)}") as answer:
             content = b"".join(answer)
-        check_hash(run_id, name, answer.told_hash, hashlib.sha256(content).hexdigest())
+        check_hash(run_id, name, answer.file_hash, hashlib.sha256(content).hexdigest())
         return MetricArtifact(run_id, name, content)
 
     def _log_columns(self, name: str, columns: Mapping[str, list[Scalar]], description: str | None) -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO, Iterator
 
 from runyard.contracts import home as homes
 from runyard.contracts import names
+from runyard.contracts.history import INTERACTIVE_FILE, INTERACTIVE_LOG
 from runyard.sdk.telemetry.journal import Journal
 from runyard.system import processes
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from runyard.client.http import Locator
     from runyard.sdk.workspace.service import Service
 
-USER_LOG = "logs/user_log.txt"
 LOGS = "logs"
 TAIL = 1 << 16
 
@@ -158,7 +158,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
         "owner_pid": pid,
         "owner_started": processes.started(pid),
         "lead": lead,
-        "files": {USER_LOG: str(folder / "streams" / "user_log.txt")} if lead else {},
+        "files": {INTERACTIVE_LOG: str(folder / "streams" / INTERACTIVE_FILE)} if lead else {},
         "folders": folders if lead else {},
     }
     homes.write_private(folder / "ship.json", json.dumps(said, indent=1))

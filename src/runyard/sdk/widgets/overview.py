@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from runyard.client.http import quote
 from runyard.client.problems import ClientProblem
-from runyard.contracts.documents import Metric, RunDocument
+from runyard.contracts.documents import MetricDocument, RunDocument
 from runyard.contracts.journal import unpack_value
 from runyard.sdk.run.watching import followed_log
 from runyard.sdk.workspace.service import Service, sdk_exception
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 @dataclass(frozen=True)
 class Look:
     run: RunDocument
-    metrics: list[Metric]
+    metrics: list[MetricDocument]
     more_metrics: bool  # than are here
     log: str | None
     tail: str
@@ -41,7 +41,7 @@ def look(service: Service, run_id: str) -> Look:
     address = f"/api/runs/{quote(run_id)}"
     run = cast("RunDocument", service.get(address))
     asked = {"buckets": POINTS, "limit": METRICS + 1}
-    metrics = cast("list[Metric]", service.get(f"{address}/metrics", asked)["metrics"].get(run_id, []))
+    metrics = cast("list[MetricDocument]", service.get(f"{address}/metrics", asked)["metrics"].get(run_id, []))
     log = followed_log(run.get("logs", []))
     tail = _tail(service, f"{address}/files/{quote(log)}") if log is not None else ""
     return Look(run, metrics[:METRICS], len(metrics) > METRICS, log, tail)
@@ -59,10 +59,10 @@ def _tail(service: Service, address: str) -> str:
     return text.partition("\n")[2] or text if len(content) >= TAIL else text
 
 
-def points(metric: Metric) -> list[Point]:
+def points(metric: MetricDocument) -> list[Point]:
     """The finite points of a numeric series; none of any other metric."""
     found: list[tuple[Any, Any, Any, Any]] = []
-    buckets = cast("Any", metric).get("buckets")
+    buckets = metric.get("buckets")
     if buckets:
         found = [(each["step_last"], each["min"], each["max"], each["last"]) for each in buckets]
     elif metric.get("kind") == "values":
@@ -81,12 +81,12 @@ def points(metric: Metric) -> list[Point]:
     return drawn
 
 
-def last_value(metric: Metric) -> str:
+def last_value(metric: MetricDocument) -> str:
     """The newest value of a metric, of whatever kind, short."""
     if metric.get("kind") == "table":
         row = [(name, column[-1]) for name, column in metric.get("columns", {}).items() if column]
         return ", ".join(f"{name}={_short(value)}" for name, value in row[:METRICS])
-    buckets = cast("Any", metric).get("buckets")
+    buckets = metric.get("buckets")
     if buckets:
         return _short(buckets[-1]["last"])
     values = metric.get("values") or []

@@ -22,7 +22,7 @@ from runyard.sdk.widgets.overview import Look, look
 from runyard.sdk.workspace.service import Service, problem_code
 
 if TYPE_CHECKING:
-    from runyard.contracts.documents import Metric
+    from runyard.contracts.documents import MetricDocument
     from runyard.sdk.run.run import Run
 
 EVERY = 1.0
@@ -215,7 +215,7 @@ def _in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def _metric(run_id: str, metric: Metric) -> dict[str, Any]:
+def _metric(run_id: str, metric: MetricDocument) -> dict[str, Any]:
     columns = metric.get("columns") or {"": _series(metric)}
     values = {name: [unpack_value(value) for value in column] for name, column in columns.items()}
     length = max((len(column) for column in values.values()), default=0)
