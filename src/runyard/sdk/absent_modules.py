@@ -1,6 +1,6 @@
-"""Modules of SDK v1 that are not there: importing one says so in words, as for a name that is not there.
+"""Modules of SDK v1 that Runyard lacks: importing one raises an error that names it as missing.
 
-Loading this module puts it in place. It is asked by Python's import after all others, so that it never hides a module
+Loading this module installs the finder. Python's import calls it after all others, so that it never hides a module
 that somebody has installed.
 """
 
@@ -55,14 +55,14 @@ class MissingModules:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
-        """Raise for a module of SDK v1 that is being imported. Whoever only asks whether it is there is told no."""
+        """Raise for a module of SDK v1 that is being imported. Code that only checks whether it exists finds none."""
         if not name.startswith("azureml.") or not _is_of_sdk_v1(name):
             return
         callers = _importing(sys._getframe(1))
         if "_find_and_load_unlocked" in callers:
-            # `from package import module` swallows the error that names the module, and its words with it.
-            told = None if "_handle_fromlist" in callers else name
-            raise ModuleNotFoundError(missing(name), name=told)
+            # `from package import module` swallows an error that has the module's name, and its message too.
+            shown = None if "_handle_fromlist" in callers else name
+            raise ModuleNotFoundError(missing(name), name=shown)
 
 
 def _is_of_sdk_v1(name: str) -> bool:

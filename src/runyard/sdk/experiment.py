@@ -107,7 +107,7 @@ class Experiment:
         self._change({"remove_tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags]})
 
     def refresh(self) -> None:
-        """Ask the server how the experiment stands now."""
+        """Fetch the current state of the experiment from the server."""
         self._take(self._workspace.service.get(self._address()))
 
     @staticmethod
@@ -127,7 +127,7 @@ class Experiment:
         """The experiments of a workspace, newest first."""
         params = {"view": str(view_type), "name": experiment_name, "tag": label_filter("tags", tags)}
         answer = workspace.service.get(f"/api/workspaces/{quote(workspace.name)}/experiments", params)
-        return [Experiment._told(workspace, document) for document in answer["experiments"]]
+        return [Experiment._from_document(workspace, document) for document in answer["experiments"]]
 
     @staticmethod
     def delete(workspace: Workspace, experiment_id: str) -> None:
@@ -152,7 +152,7 @@ class Experiment:
     @property
     def id(self) -> str:
         if self._id is None:
-            self._take(self._ask())
+            self._take(self._fetch())
         return cast("str", self._id)
 
     @property
@@ -160,12 +160,12 @@ class Experiment:
         """When the experiment went to the archive; None when it is not there."""
         from datetime import datetime
 
-        at = self._known()["archived_at"]
+        at = self._cached()["archived_at"]
         return None if at is None else datetime.fromisoformat(at.replace("Z", "+00:00"))
 
     @property
     def tags(self) -> dict[str, str]:
-        return dict(self._known()["tags"])
+        return dict(self._cached()["tags"])
 
     def get_portal_url(self) -> str:
         """The address of the server, which has no page for experiments yet; each run has one (`run.get_portal_url`)."""
@@ -194,7 +194,7 @@ class Experiment:
         return hash((self._workspace.name, self._name))
 
     @classmethod
-    def _told(cls, workspace: Workspace, document: ExperimentDocument) -> Experiment:
+    def _from_document(cls, workspace: Workspace, document: ExperimentDocument) -> Experiment:
         experiment = cls._known_as(workspace, document["name"], document["id"])
         experiment._document = document
         return experiment
@@ -205,19 +205,19 @@ class Experiment:
     def _take(self, document: ExperimentDocument) -> None:
         self._document, self._id, self._name = document, document["id"], document["name"]
 
-    def _known(self) -> ExperimentDocument:
+    def _cached(self) -> ExperimentDocument:
         if self._document is None:
-            self._take(self._ask())
+            self._take(self._fetch())
         return cast("ExperimentDocument", self._document)
 
-    def _ask(self) -> ExperimentDocument:
+    def _fetch(self) -> ExperimentDocument:
         """By id where it is known, else by name: the one that is not in the archive, where there are several."""
         if self._id is not None:
             return cast("ExperimentDocument", self._workspace.service.get(self._address()))
         for view in (ViewType.ActiveOnly, ViewType.ArchivedOnly):
             found = Experiment.list(self._workspace, self._name, view)
             if found:
-                return found[0]._known()
+                return found[0]._cached()
         raise AzureMLException(f"There is no experiment {self._name!r} in the workspace {self._workspace.name!r}.")
 
     def _address(self) -> str:

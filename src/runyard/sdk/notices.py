@@ -1,8 +1,8 @@
-"""Words to the user that must never become an exception: they go to the `runyard` logger, by default standard error."""
+"""Notices for the user that must never become exceptions: they go to the `runyard` logger, by default to stderr."""
 
 from __future__ import annotations
 
-_said: set[str] = set()
+_shown: set[str] = set()
 
 
 def notice(text: str) -> None:
@@ -13,7 +13,7 @@ def notice(text: str) -> None:
 
 
 def notice_once(key: str, text: str) -> None:
-    """Say it the first time that `key` comes up in this process."""
-    if key not in _said:
-        _said.add(key)
+    """Log it the first time that `key` comes up in this process."""
+    if key not in _shown:
+        _shown.add(key)
         notice(text)

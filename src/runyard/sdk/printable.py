@@ -1,4 +1,4 @@
-"""Texts of scripts and other users as they may be shown: without what moves a cursor, sets a title or hides words."""
+"""Texts of scripts and other users, made safe to show: without what moves a cursor, sets a title or hides text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """`AksCompute`: a Kubernetes cluster of Azure's, for models that are served. Its settings are checked as in SDK v1;
-Runyard makes and attaches none, and says what to use instead."""
+Runyard makes and attaches none; the refusal names an alternative."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ class AksCompute(ComputeTarget):
         refuse("AksCompute")
 
     def get_credentials(self) -> NoReturn:
-        """Refused: no credentials are kept."""
+        """Refused: no credentials are stored."""
         raise ComputeTargetException("Runyard keeps no credentials of clusters.")
 
 

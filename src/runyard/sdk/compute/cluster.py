@@ -71,7 +71,7 @@ class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
 
 
 class ClusterCompute(PooledCompute):
-    """A cluster that is attached. Its nodes, states and counts are told like those of an AmlCompute; `delete` and
+    """A cluster that is attached. Its nodes, states and counts are shown like those of an AmlCompute; `delete` and
     `detach` take it out of the workspace, and leave the cluster as it is."""
 
     _engine: ClassVar[str]
@@ -105,7 +105,7 @@ class RayCompute(ClusterCompute):
         tags: Mapping[str, str] | None = None,
         description: str | None = None,
     ) -> ClusterAttachConfiguration:
-        """A Ray cluster by the address of its head. What `vm_size` stands for is asked of Ray for each node of a run.
+        """A Ray cluster by the address of its head. The resources of `vm_size` are requested for each node of a run.
 
         >>> RayCompute.attach_configuration(address="10.0.0.1:6379", vm_size="STANDARD_NC6").options
         {'address': '10.0.0.1:6379'}

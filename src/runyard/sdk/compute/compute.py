@@ -84,7 +84,7 @@ class ComputeTarget:
         return cls._told(workspace, _fetched(workspace, name))
 
     def __init__(self, workspace: Workspace, name: str) -> None:
-        """All is there already: finding the target tells its class."""
+        """`__new__` has done everything: the class depends on the target that was found."""
 
     @classmethod
     def _told(cls: builtins.type[C], workspace: Workspace, document: ComputeDocument) -> C:
@@ -99,7 +99,7 @@ class ComputeTarget:
         return made
 
     def _take(self, workspace: Workspace, document: ComputeDocument) -> None:
-        """Set all attributes from what the server tells."""
+        """Set all attributes from the server's document."""
         details = document["details"]
         self.workspace = workspace
         self._document = document
@@ -152,7 +152,7 @@ class ComputeTarget:
     # -- how it stands ----------------------------------------------------------------------------------------------
 
     def refresh_state(self) -> None:
-        """Ask the server how the target stands, and set the attributes anew."""
+        """Fetch the target's current state from the server, and update the attributes."""
         self._take(self.workspace, _fetched(self.workspace, self.name))
 
     def get(self) -> ComputeTarget:
@@ -160,12 +160,12 @@ class ComputeTarget:
         return ComputeTarget._told(self.workspace, _fetched(self.workspace, self.name))
 
     def get_status(self) -> Any:
-        """The provisioning state: `Succeeded`. Some classes tell more."""
+        """The provisioning state: `Succeeded`. Some classes return more."""
         self.refresh_state()
         return self.provisioning_state
 
     def wait_for_completion(self, show_output: bool = False, is_delete_operation: bool = False) -> None:
-        """Wait until the target is made, or gone; ComputeTargetException when that fails."""
+        """Wait until the target is made, or deleted; ComputeTargetException when that fails."""
         if is_delete_operation:
             self._wait_until_gone(show_output)
             return
@@ -208,7 +208,7 @@ class ComputeTarget:
 
     @staticmethod
     def deserialize(workspace: Workspace, object_dict: Mapping[str, Any]) -> ComputeTarget:
-        """The target that `serialize` told of. The server is not asked."""
+        """The target in a dictionary that `serialize` returned. No request is made."""
         return ComputeTarget._told(workspace, document_of(object_dict))
 
     # -- how it looks -----------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class ComputeTarget:
         say: Callable[[], str] | None = None,
         deadline: float | None = None,
     ) -> bool:
-        """Refresh until `done`, and print how the target stands whenever that changes. False: the time is over."""
+        """Refresh until `done`, and print the target's state whenever it changes. False: timeout."""
         said, pause = "", 0.05
         while True:
             self.refresh_state()

@@ -16,7 +16,7 @@ USE_INSTEAD = (
 
 
 class _Configuration:
-    """What all of them have in common: a check, and the target that they stand for."""
+    """What all of them have in common: a check, and the target that they describe."""
 
     def __init__(self, type: type | None) -> None:
         self._compute_type = type
@@ -30,7 +30,7 @@ class _Configuration:
         refuse(kind)
 
     def _unused(self) -> list[str]:
-        """Settings that are given, kept, and have no effect here."""
+        """Settings that are given and stored, and have no effect here."""
         return []
 
 

@@ -1,4 +1,4 @@
-"""Compute targets on the wire and as dictionaries: what the server tells, and what SDK v1's `serialize` looks like."""
+"""Compute targets on the wire and as dictionaries: the server's document, and what SDK v1's `serialize` looks like."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OURS = "runyard"
 
 
 def sent(target: Target) -> dict[str, Any]:
-    """A target as the server takes it: the times are the server's to say."""
+    """A target as the server takes it: it sets the times itself."""
     return {name: value for name, value in target.as_dict().items() if name not in ("created_at", "modified_at")}
 
 
@@ -55,19 +55,19 @@ def serialized(document: ComputeDocument, id: str, location: str) -> dict[str, A
     }
 
 
-def document_of(told: Mapping[str, Any]) -> ComputeDocument:
+def document_of(document: Mapping[str, Any]) -> ComputeDocument:
     """What `serialized` was made from. A dictionary that lacks something it must have is refused."""
     try:
-        outer = told["properties"]
+        outer = document["properties"]
         inner = outer.get("properties") or {}
         ours = inner.get(OURS) or {}
         scale = inner.get("scaleSettings") or {}
         details = {**(ours.get("details") or {})}
-        for name, value in (("tags", told.get("tags")), ("description", outer.get("description"))):
+        for name, value in (("tags", document.get("tags")), ("description", outer.get("description"))):
             if value:
                 details[name] = value
         target = Target(
-            name=str(told["name"]),
+            name=str(document["name"]),
             type=str(outer["computeType"]),
             engine=ours.get("engine") or LOCAL_ENGINE,
             vm_size=inner.get("vmSize") or "",

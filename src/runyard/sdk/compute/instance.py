@@ -23,7 +23,7 @@ RUNNING, STOPPED = "Running", "Stopped"
 
 
 class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfiguration):
-    """What a ComputeInstance is made from. Networks, ssh and users are Azure's: checked, kept, and not used."""
+    """What a ComputeInstance is made from. Networks, ssh and users are Azure's: checked, stored, and not used."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfigur
 
 @dataclass
 class ComputeInstanceStatus:
-    """What `ComputeInstance.get_status()` tells. `state` is Running, or Stopped when it takes no runs."""
+    """The result of `ComputeInstance.get_status()`. `state` is Running, or Stopped when it takes no runs."""
 
     creation_time: str | None
     created_by_user_name: str | None
@@ -203,7 +203,7 @@ class ComputeInstance(ComputeTarget):
         )
 
     def get_status(self) -> ComputeInstanceStatus:
-        """How the instance stands now."""
+        """The current status of the instance."""
         self.refresh_state()
         return self.status
 
@@ -241,13 +241,13 @@ class ComputeInstance(ComputeTarget):
 
     @staticmethod
     def supported_vmsizes(workspace: Workspace, location: str | None = None) -> builtins.list[dict[str, Any]]:
-        """The sizes that `vm_size` may name, and what they stand for."""
+        """The sizes that `vm_size` may name, with their cores, memory and GPUs."""
         return vm_sizes()
 
     def serialize(self) -> dict[str, Any]:
-        told = super().serialize()
-        told["properties"]["properties"]["status"] = self.status.serialize()
-        return told
+        document = super().serialize()
+        document["properties"]["properties"]["status"] = self.status.serialize()
+        return document
 
     def _turn(self, nodes: int, show_output: bool) -> None:
         self._change(max_nodes=nodes)

@@ -39,7 +39,7 @@ class AbstractComputeTarget:
     def deserialize_from_dict(
         compute_target_name: str, compute_target_dict: Mapping[str, Any]
     ) -> AbstractComputeTarget:
-        """The target that a dictionary with a `type` tells of."""
+        """The target that a dictionary with a `type` describes."""
         kind = compute_target_dict.get("type")
         if kind != LocalTarget.TYPE:
             raise ComputeTargetException(

@@ -81,7 +81,7 @@ def build_local(
     details = build(workspace, environment)
     details.wait_for_completion(show_output=True)
     if details.status != "Succeeded":
-        document = details.run._ask()
+        document = details.run._fetch()
         if document["status"] == states.CANCELED:
             raise ActivityFailedException(error_details=details.error_text(), run_id=document["id"])
         raise failed(document)
@@ -145,7 +145,7 @@ class ImageBuildDetails:
     @property
     def log_url(self) -> str:
         """The address of the build's log. There is nothing to read there when the environment was built already."""
-        return file_url(self._run._known(), BUILD_LOG)
+        return file_url(self._run._cached(), BUILD_LOG)
 
     def get_log(self) -> str:
         """The build's log as far as it is written; empty when the environment was built already."""
@@ -153,13 +153,13 @@ class ImageBuildDetails:
 
     def error_text(self) -> str:
         """Why the build failed."""
-        document = self._run._ask()
+        document = self._run._fetch()
         return "The build was cancelled." if document["status"] == states.CANCELED else error_text(document)
 
     def wait_for_completion(self, show_output: bool = True) -> ImageBuildDetails:
         """Wait for the build's end. With `show_output` its log is printed as it comes, and its error if it fails.
 
-        A build that fails does not raise: `status` tells. Ctrl-C ends the wait, not the build.
+        A build that fails does not raise: `status` has the result. Ctrl-C ends the wait, not the build.
         """
         try:
             self._follow(show_output)
@@ -210,21 +210,23 @@ class ImageBuildDetails:
 
 
 def _print_new(reader: LogReader) -> bool:
-    said = False
+    printed = False
     for text in reader.new_text():
         sys.stdout.write(text)
         sys.stdout.flush()
-        said = True
-    return said
+        printed = True
+    return printed
 
 
 def _registered(workspace: Workspace, environment: Environment) -> Environment:
-    """The environment as the workspace keeps it. One that came from there, curated ones among them, is kept already."""
+    """The environment as registered in the workspace. One that came from there, such as a curated one, is already."""
     if environment.name and environment.version is not None:
         try:
             known = catalogue.get(workspace, environment.name, environment.version)
         except UserErrorException:
-            return catalogue.register(workspace, environment)  # it is not there yet, or the server says what is wrong
+            return catalogue.register(
+                workspace, environment
+            )  # it is not there yet, or the server explains what is wrong
         if content_hash(known.to_dict()) == content_hash(environment.to_dict()):
             return known
     return catalogue.register(workspace, environment)

@@ -20,24 +20,24 @@ def portable(line: str, where: str = "") -> str:
     >>> portable("-e git+https://g.example/a.git#egg=a")
     'git+https://g.example/a.git#egg=a'
     """
-    told = f"{where}: {mask(line.strip())!r}" if where else repr(mask(line.strip()))
+    shown = f"{where}: {mask(line.strip())!r}" if where else repr(mask(line.strip()))
     if not is_option(line):
         if _is_path(line):
-            raise UserErrorException(f"{told} is a package on this machine's disk. {_OWN_PACKAGE}")
+            raise UserErrorException(f"{shown} is a package on this machine's disk. {_OWN_PACKAGE}")
         return line.strip()
     name, value = option(line)
     if name == "--editable":
         if not is_address(value):
-            raise UserErrorException(f"{told} installs a folder of this machine. {_OWN_PACKAGE}")
+            raise UserErrorException(f"{shown} installs a folder of this machine. {_OWN_PACKAGE}")
         return value
     if name == "--requirement":
         raise UserErrorException(
-            f"{told} names another file of requirements. Write its lines here, or let "
+            f"{shown} names another file of requirements. Write its lines here, or let "
             "Environment.from_pip_requirements(name, file) read it from this machine, with those that it includes."
         )
     if name == "--constraint" and not is_address(value):
         raise UserErrorException(
-            f"{told} names a file of constraints, which does not travel with the environment. Write the versions into "
+            f"{shown} names a file of constraints, which does not travel with the environment. Write the versions into "
             "the requirements themselves, or give the constraints by their address (-c https://...)."
         )
     return line.strip()

@@ -1,7 +1,7 @@
 """Estimators that bring their framework: PyTorch, TensorFlow, Chainer and scikit-learn, each in the version asked for.
 
-The versions of SDK v1 come with the Python that it had for them, which few machines of today can have: the builder says
-so, unless the workspace relaxes pins or maps the environment's name to something that is installed. Horovod is not
+The versions of SDK v1 come with the Python that it had for them, which few machines of today can have: the build fails
+with that reason, unless the workspace relaxes pins or maps the environment's name to an installed one. Horovod is not
 brought: what an installer makes of its source today knows neither torch nor TensorFlow, and takes minutes.
 """
 
@@ -267,5 +267,5 @@ class SKLearn(_FrameworkEstimator):
 
 
 def _pinned(package: str, version: str) -> str:
-    """A release that is told by two numbers is any of its corrections."""
+    """A release that is given by two numbers is any of its patch releases."""
     return f"{package}=={version}" if version.count(".") > 1 else f"{package}=={version}.*"

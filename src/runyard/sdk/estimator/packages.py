@@ -39,7 +39,7 @@ class Framework:
 def from_lists(
     conda_packages: Sequence[str], pip_packages: Sequence[str], framework: Framework | None
 ) -> tuple[CondaDependencies, list[str]]:
-    """The specification, and what there is to say about it.
+    """The specification, and remarks for the user.
 
     What you ask for yourself wins over what the framework would bring.
 
@@ -81,7 +81,7 @@ def requirements(source_directory: str, path: str | os.PathLike[str]) -> list[st
 
 
 def _place(source_directory: str, path: str | os.PathLike[str]) -> str:
-    """Files are told by their place in the source folder; one that is only in the working folder is found too."""
+    """Paths of files are relative to the source folder; one that is only in the working folder is found too."""
     inside = os.path.join(source_directory, path)
     return os.fspath(path) if not os.path.isfile(inside) and os.path.isfile(path) else inside
 

@@ -28,7 +28,7 @@ class RunChildren(RunCore):
         """The run above this one; None when there is none."""
         from runyard.sdk.run.types import run_of
 
-        parent = self._known()["parent_id"]
+        parent = self._cached()["parent_id"]
         return run_of(self._experiment.workspace, parent) if parent is not None else None
 
     def child_run(
@@ -98,7 +98,7 @@ class RunChildren(RunCore):
             },
             chosen=run_id is not None,
         )
-        voice = self._voice
-        if voice is None and lead:
-            voice = telemetry.led(self._service, document["id"], document.get("token"))
-        return Run(self._experiment, document["id"], _document=document, _voice=voice)
+        own_telemetry = self._own_telemetry
+        if own_telemetry is None and lead:
+            own_telemetry = telemetry.led(self._service, document["id"], document.get("token"))
+        return Run(self._experiment, document["id"], _document=document, _own_telemetry=own_telemetry)

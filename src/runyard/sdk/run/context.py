@@ -60,7 +60,7 @@ class _SubmittedRun(Run):
 
 
 def get_context(allow_offline: bool) -> Run | _OfflineRun:
-    """The run of this process (one object per run id), or the offline stand-in."""
+    """The run of this process (one object per run id), or the offline replacement."""
     if not all(os.environ.get(name) for name in REQUIRED):
         if not allow_offline:
             raise RunEnvironmentException()
@@ -88,4 +88,4 @@ def _submitted(run_id: str) -> _SubmittedRun:
     )
     name, experiment_id = os.environ["AZUREML_ARM_PROJECT_NAME"], os.environ.get("AZUREML_EXPERIMENT_ID")
     experiment = Experiment._known_as(workspace, name, experiment_id)
-    return _SubmittedRun(experiment, run_id, _voice=telemetry.inside())
+    return _SubmittedRun(experiment, run_id, _own_telemetry=telemetry.inside())

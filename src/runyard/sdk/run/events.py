@@ -19,10 +19,10 @@ LONGEST_PAUSE = 2.0
 def follow(service: Service, run_id: str, deadline: float | None = None) -> Iterator[Event]:
     """The events of a run until it has ended, or until the deadline.
 
-    After a break the server tells anew how things stand, so that nothing is missed. A server that was stopped on
+    After a reconnect the server sends the current state, so that nothing is missed. A server that was stopped on
     purpose is waited for; one that has died is started again.
     """
-    pause, told = 0.05, False
+    pause, noticed = 0.05, False
     while deadline is None or time.monotonic() < deadline:
         try:
             with service.client.events(f"/api/runs/{quote(run_id)}/events") as events:
@@ -38,8 +38,8 @@ def follow(service: Service, run_id: str, deadline: float | None = None) -> Iter
             if _has_died(service):
                 _as_it_is(service, run_id)  # the client starts it again
                 continue
-            if pause >= LONGEST_PAUSE and not told:
-                told = True
+            if pause >= LONGEST_PAUSE and not noticed:
+                noticed = True
                 notice(f"The Runyard server at {service.url} does not answer. The run goes on; waiting for the server.")
             time.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)

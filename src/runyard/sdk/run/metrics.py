@@ -73,8 +73,10 @@ class RunMetrics(RunCore):
                 self._tell_of_strange(name, strange[0])
         lengths = {column: len(items) for column, items in columns.items()}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
-            raise AzureMLException(f"The columns of the table {name!r} must have the same number of values: {told}.")
+            described = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
+            raise AzureMLException(
+                f"The columns of the table {name!r} must have the same number of values: {described}."
+            )
         self._log_columns(name, columns, description)
 
     def log_image(self, name: str, path: object = None, plot: Any = None, description: str | None = "") -> None:
@@ -122,7 +124,7 @@ class RunMetrics(RunCore):
 
     def _ids_of_type(self, run_type: str) -> set[str]:
         below = listed_runs(self._service, {"root": self._run_id, "include_children": True}, run_type)
-        own = {self._run_id} if self._known()["type"] == run_type else set()
+        own = {self._run_id} if self._cached()["type"] == run_type else set()
         return own | {document["id"] for document in below}
 
     def _metric_file(self, run_id: str, name: str) -> MetricArtifact:
@@ -147,7 +149,7 @@ class RunMetrics(RunCore):
         assert self._telemetry is not None
         file = self._unused(charts.file_name(name, ending))
         try:
-            self._telemetry.keep_bytes(self._run_id, file, content)
+            self._telemetry.store_bytes(self._run_id, file, content)
         except OSError as error:
             notice(
                 f"{file} of the metric {name!r} is not kept: {self._telemetry.folder} takes no more ({error.strerror})."
@@ -168,10 +170,10 @@ class RunMetrics(RunCore):
         return candidate
 
     def _scalar(self, name: str, value: object) -> Scalar:
-        kept, same = scalar(value)
+        stored, same = scalar(value)
         if not same:
             self._tell_of_strange(name, value)
-        return kept
+        return stored
 
     def _tell_of_strange(self, name: str, value: object) -> None:
         notice_once(

@@ -41,7 +41,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         outputs: str | None = None,
         *,
         _document: RunDocument | None = None,
-        _voice: Telemetry | None = None,
+        _own_telemetry: Telemetry | None = None,
         **kwargs: Any,
     ) -> None:
         if not isinstance(run_id, str) or not run_id:
@@ -50,7 +50,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
                 "experiment.submit(config) and experiment.start_logging() make a run; Run.get_context() is the run "
                 "that a script belongs to."
             )
-        super().__init__(experiment, run_id, _document, _voice)
+        super().__init__(experiment, run_id, _document, _own_telemetry)
         if outputs is not None:
             from pathlib import Path
 
@@ -131,12 +131,12 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def name(self) -> str | None:
         """The run's name (of a child: `parent>child`); None when it was given none."""
-        return self._known()["name"]
+        return self._cached()["name"]
 
     @property
     def display_name(self) -> str | None:
         """The name that people see; it can be changed and need not be unique."""
-        return self._known()["display_name"]
+        return self._cached()["display_name"]
 
     @display_name.setter
     def display_name(self, value: str) -> None:
@@ -145,7 +145,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def description(self) -> str | None:
         """What the run is about."""
-        return self._known()["description"]
+        return self._cached()["description"]
 
     @description.setter
     def description(self, value: str) -> None:
@@ -154,16 +154,16 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def type(self) -> str:
         """The run's type, such as `azureml.scriptrun`."""
-        return self._known()["type"]
+        return self._cached()["type"]
 
     @property
     def number(self) -> int:
         """The run's number within its experiment."""
-        return self._known()["number"]
+        return self._cached()["number"]
 
     def get_portal_url(self) -> str:
         """The address of the run's page; it works in a browser without further ado."""
-        return self._known()["web_url"]
+        return self._cached()["web_url"]
 
     @property
     def portal_url(self) -> str:
@@ -184,10 +184,10 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         """The environment that the run was submitted with."""
         from runyard.sdk.environment.environment import Environment
 
-        said = self._ask().get("definition", {}).get("environment")
-        if not isinstance(said, Mapping):
+        definition = self._fetch().get("definition", {}).get("environment")
+        if not isinstance(definition, Mapping):
             raise UserErrorException(f"Run {self._run_id} was not submitted with an environment.")
-        return Environment.from_dict(said)
+        return Environment.from_dict(definition)
 
     def clean(self) -> builtins.list[str]:
         """Remove what the run left on its compute target: nothing, because Runyard clears up when a run ends."""
@@ -230,7 +230,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     # -- how it looks -----------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        known = self._known()
+        known = self._cached()
         parts = (
             f"Experiment: {self._experiment.name}",
             f"Id: {self._run_id}",
@@ -245,7 +245,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     def _repr_html_(self) -> str:
         from runyard.sdk.notebook import link, table
 
-        known = self._known()
+        known = self._cached()
         page = link(known["web_url"], "Run page")
         return table(
             ("Experiment", "Id", "Type", "Status", "Details"),

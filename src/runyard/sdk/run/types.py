@@ -1,4 +1,4 @@
-"""Which class stands for which type of run, and making run objects from what the server tells."""
+"""The classes for types of runs, and run objects made from the server's documents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The hash of every file of a folder, at the cost of reading only those that have changed since the last time.
 
-What is known is kept per folder in `<home>/cache/snapshots`, under a file's size, times and inode. A file that was
-changed within the last seconds before it was read is hashed again next time: its times could not tell another change.
+Known hashes are cached per folder in `<home>/cache/snapshots`, under a file's size, times and inode. A file that was
+changed within the last seconds before it was read is hashed again next time: its times could not show another change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ THREADS_FROM = 32 << 20  # bytes to read, from where several threads pay
 
 
 class Known:
-    """What the cache says of one folder. A cache that cannot be read or written is an empty one."""
+    """The cache of one folder. A cache that cannot be read or written is an empty one."""
 
     def __init__(self, cache: Path, root: Path) -> None:
         name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
@@ -52,10 +52,10 @@ class Known:
         self._changed = self._marks.pop(path, None) is not None or self._changed
 
     def save(self, present: Iterable[str]) -> None:
-        gone = self._marks.keys() - set(present)
-        if not gone and not self._changed:
+        removed = self._marks.keys() - set(present)
+        if not removed and not self._changed:
             return
-        for path in gone:
+        for path in removed:
             del self._marks[path]
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Which commit a folder stands at, for a run's properties. Nothing here fails a submit: no git, no facts."""
+"""The commit of a folder, for a run's properties. Nothing here fails a submit: no git, no properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FACTS = {
     "AZUREML_GIT_BUILD_ID": ("azureml.git.build_id",),
     "AZUREML_GIT_BUILD_URI": ("azureml.git.build_uri",),
 }
-"""The variable that tells a fact (and wins over git), and the properties that it becomes."""
+"""The variable with a fact (which wins over git), and the properties that it becomes."""
 
 _TOLD_BY_GIT = {name for name in FACTS if "BUILD" not in name}
 _ADDRESSES = {name for name in FACTS if name.endswith("_URI")}
@@ -28,7 +28,7 @@ def git_properties(folder: Path, environment: Mapping[str, str] | None = None) -
     environment = os.environ if environment is None else environment
     known = {variable: environment[variable] for variable in FACTS if environment.get(variable)}
     if _repository(folder) is not None and not known.keys() >= _TOLD_BY_GIT:
-        known = {**_ask(folder), **known}
+        known = {**_ask_git(folder), **known}
     for variable in _ADDRESSES & known.keys():
         known[variable] = without_credentials(known[variable])
     return {name: value for variable, value in known.items() for name in FACTS[variable]}
@@ -51,8 +51,8 @@ def _repository(folder: Path) -> Path | None:
     return next((place for place in (here, *here.parents) if (place / ".git").exists()), None)
 
 
-def _ask(folder: Path) -> dict[str, str]:
-    # One call tells commit, branch and changes; the second tells the remotes.
+def _ask_git(folder: Path) -> dict[str, str]:
+    # One call for commit, branch and changes; the second for the remotes.
     status = _git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=normal")
     if status is None:
         return {}
@@ -79,14 +79,14 @@ def _ask(folder: Path) -> dict[str, str]:
     return facts
 
 
-def _git(folder: Path, *words: str) -> str | None:
+def _git(folder: Path, *arguments: str) -> str | None:
     import subprocess
 
     # GIT_OPTIONAL_LOCKS: looking must not get in the way of a git command that the user runs at the same time.
     environment = dict(os.environ, GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:
         asked = subprocess.run(
-            ["git", "-C", str(folder), *words], capture_output=True, timeout=SECONDS, env=environment, check=False
+            ["git", "-C", str(folder), *arguments], capture_output=True, timeout=SECONDS, env=environment, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -67,7 +67,7 @@ def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
 
 
 def refuse_on_demand(run_config: RunConfiguration) -> None:
-    """Runyard makes no machine for one run: what SDK v1 would have made is said to be missing."""
+    """Runyard makes no machine for one run: a target that SDK v1 would have made on demand is refused."""
     if str(run_config.target).lower() in ON_DEMAND:
         size = run_config.amlcompute.vm_size
         raise UserErrorException(
@@ -78,7 +78,7 @@ def refuse_on_demand(run_config: RunConfiguration) -> None:
 
 
 def environment_property(run_config: RunConfiguration, engine: str) -> str:
-    """Which environment the run asks for, in words."""
+    """The environment that the run uses, for people."""
     environment = run_config.environment
     specification = _specification(run_config)
     if specification.kind != CURRENT:
@@ -140,9 +140,9 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
     from runyard.sdk.environment.environment import EXAMPLE_VARIABLES
 
     of_environment = run_config.environment.environment_variables or {}
-    said = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
+    wanted = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
     variables: dict[str, str] = {}
-    for name, value in said.items():
+    for name, value in wanted.items():
         if not name or "=" in name or "\0" in f"{name}{value}":
             raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")
         variables[str(name)] = str(value)

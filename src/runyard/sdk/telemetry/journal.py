@@ -130,18 +130,18 @@ class Journal:
 
     def _text(self, name: str, value: object) -> str:
         refuse_many(name, value)
-        kept, same = scalar(value)
+        stored, same = scalar(value)
         if not same:
             notice_once(
                 f"{self.run_id} {name}",
                 f"The metric {name!r} got a value of the type {type(value).__name__}, which is no number, string or "
                 "bool: its text form was kept. (This is said once per metric.)",
             )
-        if isinstance(kept, str):
-            return encode_basestring_ascii(kept)
-        if isinstance(kept, bool) or kept is None:
-            return {True: "true", False: "false", None: "null"}[kept]
-        return contract.encode_float(kept) if isinstance(kept, float) else repr(kept)
+        if isinstance(stored, str):
+            return encode_basestring_ascii(stored)
+        if isinstance(stored, bool) or stored is None:
+            return {True: "true", False: "false", None: "null"}[stored]
+        return contract.encode_float(stored) if isinstance(stored, float) else repr(stored)
 
     def _prefix(self, name: str) -> str:
         checked = metric_name(name)
@@ -208,11 +208,11 @@ class Journal:
 
 
 def own_rank() -> int | None:
-    """The rank of this process, as the launcher nearest to it says: torchrun in a run's command, or the node runner."""
+    """The rank of this process, set by its nearest launcher: torchrun in a run's command, or the node runner."""
     for name in ("RANK", contract.RANK_VARIABLE):
-        told = os.environ.get(name, "")
-        if told.isascii() and told.isdigit() and len(told) < 10:
-            return int(told)
+        text = os.environ.get(name, "")
+        if text.isascii() and text.isdigit() and len(text) < 10:
+            return int(text)
     return None
 
 

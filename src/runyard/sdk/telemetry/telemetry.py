@@ -1,4 +1,4 @@
-"""Where the journals of a run lie, and who brings them to the server.
+"""The folders for journals of runs, and the background process that delivers them to the server.
 
 Inside a submitted run it is the folder in RUNYARD_TELEMETRY, and the node runner ships it. An interactive run, and
 whoever logs into a run from outside, has a folder of its own in `<home>/telemetry/`, shipped by a background process
@@ -7,7 +7,7 @@ whoever logs into a run from outside, has a folder of its own in `<home>/telemet
     <home>/telemetry/<random>/
         ship.json        whose journals these are and how to reach the server; only the user can read it
         ship.lock        held by the shipper
-        ship.log         what the shipper has to say
+        ship.log         the shipper's own log
         journal/ spool/  as in `runyard.contracts.journal`
         streams/         what a led run prints (user_log.txt) and a link to its folder of logs (logs)
 """
@@ -40,7 +40,7 @@ LOGS = "logs"
 TAIL = 1 << 16
 
 _shippers: list[subprocess.Popen[bytes]] = []
-"""Kept so that those that have ended can be fetched, and do not stay behind as zombies."""
+"""Polled, so that those that have ended do not become zombies."""
 
 
 class Telemetry:
@@ -59,12 +59,12 @@ class Telemetry:
             journal = self._journals[run_id] = Journal(self.folder / "journal", run_id)
         return journal
 
-    def keep_bytes(self, run_id: str, name: str, content: bytes) -> None:
+    def store_bytes(self, run_id: str, name: str, content: bytes) -> None:
         """Put bytes on their way to the run's history under `name`. OSError when the disk does not take them."""
         with self._spooled(run_id, name) as file:
             file.write(content)
 
-    def keep_file(self, run_id: str, name: str, source: Path) -> None:
+    def store_file(self, run_id: str, name: str, source: Path) -> None:
         """The same for a file, as it is at this moment: it may change or go away afterwards."""
         with self._spooled(run_id, name) as file, source.open("rb") as content:
             shutil.copyfileobj(content, file, 1 << 20)
@@ -98,7 +98,7 @@ class Telemetry:
         return []
 
     def ensure_shipper(self) -> None:
-        """Start another shipper if that of the folder was killed: what it has not delivered lies on the disk."""
+        """Start another shipper if that of the folder was killed: what it has not delivered is still on the disk."""
         if (self.folder / "ship.json").exists() and not _has_shipper(self.folder):
             start_shipper(self.folder)
 
@@ -142,7 +142,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
     `lead`: this process leads the run, so that its death is the run's end, and the shipper follows what it prints, its
     logs (once they are captured) and the folder `outputs`.
     """
-    names.check("run", run_id)  # a server has said it, and journals are named like it
+    names.check("run", run_id)  # it comes from a server, and files are named after it
     home = locator.server_file.parent if locator.server_file is not None else homes.home()
     folder = home / "telemetry" / os.urandom(8).hex()
     folder.mkdir(parents=True, mode=0o700)
@@ -150,7 +150,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
     folders = {LOGS: str(folder / "streams" / LOGS)}
     if outputs is not None:
         folders["outputs"] = str(outputs)
-    said = {
+    order = {
         "run_id": run_id,
         "token": token or locator.token,
         "server_url": locator.url,
@@ -161,7 +161,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
         "files": {INTERACTIVE_LOG: str(folder / "streams" / INTERACTIVE_FILE)} if lead else {},
         "folders": folders if lead else {},
     }
-    homes.write_private(folder / "ship.json", json.dumps(said, indent=1))
+    homes.write_private(folder / "ship.json", json.dumps(order, indent=1))
     start_shipper(folder)
     return Telemetry(folder, run_id if lead else None)
 
@@ -170,7 +170,7 @@ def start_shipper(folder: Path) -> None:
     import subprocess
 
     _shippers[:] = [shipper for shipper in _shippers if shipper.poll() is None]
-    # The packages that this process uses are the ones the shipper needs, wherever they lie.
+    # The shipper needs the packages that this process uses, wherever they are installed.
     packages = str(Path(__file__).resolve().parents[3])
     search = os.environ.get("PYTHONPATH")
     environment = dict(os.environ, PYTHONPATH=packages + (os.pathsep + search if search else ""))

@@ -69,11 +69,12 @@ def points(metric: MetricDocument) -> list[Point]:
         values = metric.get("values") or []
         steps = metric.get("steps") or [None] * len(values)
         found = [(step, value, value, value) for step, value in zip(steps, values)]
-    told = [step for step, *_ in found]
-    if any(step is None for step in told) or sorted(told) != told:  # no steps, or begun anew: in the order they came
-        told = list(range(len(found)))
+    steps_seen = [step for step, *_ in found]
+    if any(step is None for step in steps_seen) or sorted(steps_seen) != steps_seen:
+        # No steps, or they start again: the points are drawn in the order in which they came.
+        steps_seen = list(range(len(found)))
     drawn = []
-    for step, (_, low, high, last) in zip(told, found):
+    for step, (_, low, high, last) in zip(steps_seen, found):
         numbers = _number(step), _number(low), _number(high), _number(last)
         x, smallest, largest, newest = numbers
         if x is not None and smallest is not None and largest is not None:

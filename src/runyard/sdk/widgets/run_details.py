@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EVERY = 1.0
 SHARE = 10  # a look that takes long is followed by a pause that is so many times as long
 LONGEST_PAUSE = 30.0
-AWAY_PAUSE = 3.0  # a server that does not answer is not kept from working by being asked
+AWAY_PAUSE = 3.0  # polling must not burden a server that does not answer
 FIRST_LOOK = 3.0
 LAST_LOOK = 5.0
 PATIENCE = 1.0
@@ -63,7 +63,7 @@ class RunDetails:
         seen = look(service, self._run.id)
         run = seen.run
         children = service.get("/api/runs", {"parent": run["id"], "limit": CHILDREN})["runs"]
-        told = details(run)
+        found = details(run)
         return {
             "status": run["status"],
             "run_id": run["id"],
@@ -78,9 +78,9 @@ class RunDetails:
                 "end_time_utc": run["ended_at"],
                 "tags": run["tags"],
                 "properties": run["properties"],
-                "log_files": told["logFiles"],
-                "error": told.get("error"),
-                "warnings": told.get("warnings", []),
+                "log_files": found["logFiles"],
+                "error": found.get("error"),
+                "warnings": found.get("warnings", []),
             },
             "child_runs": [
                 {"run_id": child["id"], "run_number": child["number"], "status": child["status"]} for child in children
@@ -157,7 +157,7 @@ class Watch:
             time.sleep(max(0.0, drawn + EVERY - time.monotonic()))  # who wakes it does not hurry it
 
     def _look(self) -> str:
-        """See how the run is now; returns what there is to be said about the looking itself."""
+        """Fetch the run's current state; returns a note when that fails."""
         try:
             self._seen = look(self._service, self._run_id)
         except AzureMLException as error:
@@ -187,8 +187,8 @@ def loading(run_id: str, note: str) -> dict[str, str]:
     from runyard.sdk.notebook import escape
     from runyard.sdk.printable import printable
 
-    said = printable(f"Run {run_id}: {note}")
-    return {"text/html": f"<div>{escape(said)}</div>", "text/plain": said}
+    text = printable(f"Run {run_id}: {note}")
+    return {"text/html": f"<div>{escape(text)}</div>", "text/plain": text}
 
 
 def _follow(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""What SDK v1's Workspace offers and Runyard has not: said in words, with what takes its place. Nothing is faked."""
+"""Parts of SDK v1's Workspace that Runyard lacks: refused with an alternative. Nothing is faked."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import datetime
 
 LASTING = 24 * 60 * 60
-"""Seconds for which a token is told to be good when nothing is known: Runyard's own do not expire."""
+"""Lifetime of a token in seconds when nothing is known: Runyard's own do not expire."""
 
 
 class AccessToken(NamedTuple):
@@ -79,7 +79,7 @@ class AzureCliAuthentication(AbstractAuthentication):
 
 
 class ServicePrincipalAuthentication(AbstractAuthentication):
-    """The principal's identity is kept for those who read it; its password is not kept."""
+    """The principal's identity is stored for those who read it; its password is not."""
 
     def __init__(
         self,
@@ -111,11 +111,11 @@ class TokenAuthentication(AbstractAuthentication):
     """Tokens from a function of the caller's, which is asked each time, with the audience."""
 
     def __init__(self, get_token_for_audience: Callable[[str], str], cloud: str | None = None) -> None:
-        self._ask = get_token_for_audience
+        self._get_token = get_token_for_audience
         self.cloud = cloud
 
     def get_token(self, audience: str = "ARM", *scopes: str, **kwargs: Any) -> AccessToken:
-        return AccessToken(self._ask(audience), int(time.time()) + LASTING)
+        return AccessToken(self._get_token(audience), int(time.time()) + LASTING)
 
     def _token(self) -> str:
         return self.get_token().token

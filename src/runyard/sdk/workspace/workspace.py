@@ -68,7 +68,7 @@ class Workspace(AbsentParts):
         return workspace
 
     @classmethod
-    def _told(cls, service: Service, document: WorkspaceDocument) -> Workspace:
+    def _from_document(cls, service: Service, document: WorkspaceDocument) -> Workspace:
         workspace = cls._known_as(service, document["name"], document["subscription_id"], document["resource_group"])
         workspace._document = document
         return workspace
@@ -125,7 +125,7 @@ class Workspace(AbsentParts):
         )
         more = {"location": location, "friendly_name": friendly_name, "tags": dict(tags) if tags else None}
         document = _ensured(service, config, more, exist_ok)
-        made = Workspace._told(service, document)
+        made = Workspace._from_document(service, document)
         made._make_default(Workspace.DEFAULT_CPU_CLUSTER_NAME, default_cpu_compute_target)
         made._make_default(Workspace.DEFAULT_GPU_CLUSTER_NAME, default_gpu_compute_target)
         return made
@@ -142,7 +142,7 @@ class Workspace(AbsentParts):
     ) -> Workspace:
         """The workspace of this name; WorkspaceException when there is none (`Workspace.create` makes one)."""
         service = find_service()
-        return Workspace._told(service, service.get(f"/api/workspaces/{quote(_name(name))}"))
+        return Workspace._from_document(service, service.get(f"/api/workspaces/{quote(_name(name))}"))
 
     @staticmethod
     def list(
@@ -154,7 +154,7 @@ class Workspace(AbsentParts):
         for document in cast("Any", service.get("/api/workspaces"))["workspaces"]:
             fits = subscription_id in (None, document["subscription_id"])
             if fits and resource_group in (None, document["resource_group"]):
-                found.setdefault(document["name"], []).append(Workspace._told(service, document))
+                found.setdefault(document["name"], []).append(Workspace._from_document(service, document))
         return found
 
     @staticmethod
@@ -185,8 +185,8 @@ class Workspace(AbsentParts):
 
     @property
     def location(self) -> str:
-        """Where the workspace is said to be: `local`, unless it was made with another word."""
-        return self._known()["location"]
+        """The location of the workspace: `local`, unless another was given when it was made."""
+        return self._cached()["location"]
 
     @property
     def sku(self) -> str:
@@ -194,12 +194,12 @@ class Workspace(AbsentParts):
 
     @property
     def tags(self) -> dict[str, str]:
-        return dict(self._known()["tags"])
+        return dict(self._cached()["tags"])
 
     @property
     def _workspace_id(self) -> str:
         """The workspace's id, as code reads it that looked into SDK v1."""
-        return self._known()["id"]
+        return self._cached()["id"]
 
     @property
     def service_context(self) -> Service:
@@ -213,7 +213,7 @@ class Workspace(AbsentParts):
 
     def get_details(self) -> dict[str, Any]:
         """All that is known of the workspace."""
-        known = self._ask()
+        known = self._fetch()
         return {
             "id": self._config.scope,
             "name": known["name"],
@@ -303,13 +303,13 @@ class Workspace(AbsentParts):
     def _repr_html_(self) -> str:
         from runyard.sdk.notebook import table
 
-        row = (self.name, self.subscription_id, self.resource_group, self._known()["location"], self.service.url)
+        row = (self.name, self.subscription_id, self.resource_group, self._cached()["location"], self.service.url)
         return table(("Workspace", "Subscription", "Resource group", "Location", "Server"), [row])
 
-    def _known(self) -> WorkspaceDocument:
-        return self._document if self._document is not None else self._ask()
+    def _cached(self) -> WorkspaceDocument:
+        return self._document if self._document is not None else self._fetch()
 
-    def _ask(self) -> WorkspaceDocument:
+    def _fetch(self) -> WorkspaceDocument:
         self._document = cast("WorkspaceDocument", self.service.get(self._address()))
         return self._document
 
@@ -321,8 +321,8 @@ def _usual() -> WorkspaceConfig:
     """The workspace where no file names one."""
     if not inside_a_run():
         return LOCAL
-    said = (os.environ.get(f"AZUREML_ARM_{part}") for part in ("SUBSCRIPTION", "RESOURCEGROUP", "WORKSPACE_NAME"))
-    subscription_id, resource_group, name = said
+    values = (os.environ.get(f"AZUREML_ARM_{part}") for part in ("SUBSCRIPTION", "RESOURCEGROUP", "WORKSPACE_NAME"))
+    subscription_id, resource_group, name = values
     return WorkspaceConfig(
         subscription_id or LOCAL.subscription_id, resource_group or LOCAL.resource_group, name or LOCAL.workspace_name
     )
@@ -339,11 +339,11 @@ def _ensured(
     service: Service, config: WorkspaceConfig, more: Mapping[str, Any], exist_ok: bool = True
 ) -> WorkspaceDocument:
     """The workspace, made where it is not there. One request, that may be sent twice."""
-    said = {
+    request = {
         "name": config.workspace_name,
         "subscription_id": config.subscription_id,
         "resource_group": config.resource_group,
         "exist_ok": exist_ok,
         **{key: value for key, value in more.items() if value is not None},
     }
-    return cast("WorkspaceDocument", service.post("/api/workspaces", said, idempotent=exist_ok))
+    return cast("WorkspaceDocument", service.post("/api/workspaces", request, idempotent=exist_ok))
