@@ -56,10 +56,10 @@ Body = Union[bytes, Callable[[], Iterable[bytes]]]
 
 @dataclass(frozen=True)
 class Locator:
-    """Where the server is and what opens its door.
+    """Where the server is, and the token for it.
 
-    `server_file` is the server.json of a home on this machine: it is read again when nobody answers, because a server
-    after a restart may listen elsewhere. `revive` starts the server again when it is down and returns its address.
+    `server_file` is the server.json of a home on this machine: it is read again when a request fails, because a
+    restarted server may listen elsewhere. `revive` starts the server again when it is down and returns its address.
     """
 
     url: str
@@ -126,10 +126,10 @@ class Client:
         patience: float | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Send `value` as JSON, or `body` as it is, and return what the answer's JSON holds.
+        """Send `value` as JSON, or `body` as it is, and return the JSON of the response.
 
-        A request that never reached the server is tried again for `patience` seconds; one that may have is tried
-        again only when doing it twice does no harm. A body in pieces needs its `length`.
+        A request that never reached the server is retried for `patience` seconds; one that may have reached it only
+        when it is idempotent. A body in pieces needs its `length`.
         """
         sent = dict(headers or {})
         if value is not None:
@@ -168,7 +168,7 @@ class Client:
         patience: float | None = None,
         timeout: float | None = None,
     ) -> Iterator[Stream]:
-        """Open an answer to be read piece by piece (`with client.stream(...) as answer`)."""
+        """Open a response to be read piece by piece (`with client.stream(...) as answer`)."""
         sent = dict(headers or {})
         body = None if value is None else json.dumps(value).encode("utf-8")
         if body is not None:
@@ -290,7 +290,7 @@ class Client:
 
     @contextmanager
     def _connection(self, timeout: float | None) -> Iterator[http.client.HTTPConnection]:
-        """This thread's connection to where the server is now, opened or opened again where needed."""
+        """This thread's connection to the server's current address, opened where needed."""
         key = (os.getpid(), self.url)
         pooled: tuple[tuple[int, str], http.client.HTTPConnection] | None = getattr(self._pool, "connection", None)
         if pooled is not None and (pooled[0] != key or not _usable(pooled[1])):

@@ -1,4 +1,4 @@
-"""What goes wrong with a request: it was refused, or nobody answered."""
+"""What can go wrong with a request: it was refused, or there was no response."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ClientProblem(Exception):
-    """A request that was refused, or that nobody answered. Fields as in the problem documents of the protocol."""
+    """A request that was refused, or got no response. Fields as in the problem documents of the protocol."""
 
     def __init__(
         self, code: str, title: str, help: str = "", status: int = 0, detail: dict[str, Any] | None = None
@@ -29,7 +29,7 @@ class Unreachable(ClientProblem):
 
 
 def problem(status: int, content: bytes, url: str) -> ClientProblem:
-    """The refusal that an answer holds, also when it comes from something that is no Runyard server."""
+    """The refusal in a response, also when it comes from something that is no Runyard server."""
     try:
         document = json.loads(content)
         code, title = str(document["code"]), str(document["title"])

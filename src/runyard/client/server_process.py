@@ -44,7 +44,7 @@ def ensure_server(home: Path, seconds: float = START_SECONDS) -> str:
         return running.url
     deadline = time.monotonic() + seconds
     with _starting(home, deadline):
-        # Nobody can be starting one now. A server that is only slow to answer is waited for longer than before.
+        # No other process can be starting one now. A server that is only slow to answer gets more time than before.
         running = find_server(home, SLOW_SECONDS)
         return running.url if running is not None else _start(home, deadline)
 
@@ -143,7 +143,7 @@ def _starting(home: Path, deadline: float) -> Iterator[None]:
 
 
 def _lives(running: homes.Running) -> bool:
-    """Whether it is still that process: after a crash another may have its id, and a stranger its port."""
+    """Whether it is still that process: after a crash its id and its port may belong to others."""
     child = _started_here.get(running.pid)
     if child is not None and child.poll() is not None:
         del _started_here[running.pid]

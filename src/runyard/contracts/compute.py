@@ -1,4 +1,4 @@
-"""Compute targets: where runs can take place. A target belongs to a workspace; `local` is there without being made.
+"""Compute targets: where runs can be executed. A target belongs to a workspace; `local` always exists.
 
 A target is a pool of nodes behind an engine. On this machine the pool is ours: nodes are places for node runners,
 which come and go between `min_nodes` and `max_nodes`. On Ray and Slurm the cluster has the nodes, and scales itself.
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Mapping
 
 LOCAL = "local"
-"""The name of the target that is always there: the machine that the server runs on."""
+"""The name of the target that always exists: the machine that the server runs on."""
 
 LOCAL_ENGINE, RAY, SLURM = "local", "ray", "slurm"
 ENGINES = (LOCAL_ENGINE, RAY, SLURM)
@@ -29,7 +29,7 @@ STEADY, RESIZING = "Steady", "Resizing"
 
 @dataclass(frozen=True)
 class Resources:
-    """What one node of a run must offer. 0: any will do."""
+    """What one node of a run must offer. 0: no requirement."""
 
     cores: int = 0
     memory_mb: int = 0

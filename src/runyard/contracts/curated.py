@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 PREFIX = "AzureML-"
 RESERVED = ("azureml", "microsoft")
-"""Beginnings of names, in any case of letters, that only curated environments have."""
+"""Prefixes of names, case-insensitive, that are reserved for curated environments."""
 
 VERSION = "1"
 CPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu22.04:20251130.v1"

@@ -1,7 +1,7 @@
 """The options of each engine: what a compute target may configure about its cluster, and in which form.
 
-Whether a value means anything to the cluster (a partition that is there, an address that answers) is for the engine to
-find out; here is only what can be seen without asking it.
+Whether a value is valid for the cluster (a partition that exists, an address that answers) is for the engine to find
+out; here is only what can be checked without contacting it.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Mapping
 
 CURRENT, PACKAGES, CONTAINER = "current", "packages", "container"
-"""The kinds: an interpreter that is there, one that is built from packages, an image."""
+"""The kinds: an existing interpreter, one that is built from packages, an image."""
 
 FORMAT = 1
-"""Goes into every key: raise it when the same specification is to be built anew."""
+"""Part of every key: raise it when the same specification must be built again."""
 
 AZURE_IMAGES = ("mcr.microsoft.com/azureml/", "mcr.microsoft.com/azureml:")
 """Azure's stock images hold a Linux, CUDA and MPI, and no packages: the machine of the run replaces them."""

@@ -38,7 +38,7 @@ class Installation:
 
     @property
     def there(self) -> bool:
-        """Whether what it came from can be used again, as far as this machine shows."""
+        """Whether it can be installed from there again, as far as this machine shows."""
         local = unquote(urlsplit(self.address).path) if self.address.startswith("file:") else self.folder
         return not local or os.path.exists(local)
 
@@ -94,7 +94,7 @@ class Installation:
 
 
 def installation() -> Installation:
-    """How the Runyard that runs this was installed."""
+    """How this Runyard was installed."""
     try:
         distribution = metadata.distribution(NAME)
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The plan: all that a node runner must know to run one run. The engine writes it to `plan.json` in the run's folder.
+"""The plan: all that a node runner needs for one run. The engine writes it to `plan.json` in the run's folder.
 
 A run over many nodes has a node runner, a folder and a plan for each. Node 0 leads the others (`runyard.node.gang`).
 
@@ -43,7 +43,7 @@ class Launch:
     container: dict[str, Any] = field(default_factory=dict)  # how a container is run: arguments, shm_size
     notes: list[str] = field(default_factory=list)  # how the environment came to be the one above, for its log
     distribution: dict[str, Any] = field(default_factory=dict)  # a `contracts.distribution.Distribution`
-    restarts: int = RESTARTS  # how often the run is started again by itself after its nodes were taken away
+    restarts: int = RESTARTS  # how often the run is restarted automatically after its nodes were taken away
 
     @staticmethod
     def from_dict(document: dict[str, Any]) -> Launch:
@@ -69,12 +69,12 @@ class Plan:
     sdk: str = ""  # the folder to put first on PYTHONPATH
     grace_seconds: float = 10.0  # between SIGTERM and SIGKILL
     environments: str = ""  # the folder of built environments
-    environments_limit: int | None = None  # bytes; when it holds more, those not used for the longest time go
-    relax: bool = False  # whether pins that cannot be had may be relaxed
+    environments_limit: int | None = None  # bytes; beyond it, the least recently used ones are removed
+    relax: bool = False  # whether pins that are not available may be relaxed
     secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
     node: int = 0  # which node of the run this plan is for
-    attempt: int = 1  # 2 and more: the run was started before, and its outputs are given back
-    link: str = ""  # the secret that the node runners of one attempt know each other by
+    attempt: int = 1  # 2 and more: the run was started before, and its outputs are restored
+    link: str = ""  # the secret by which the node runners of one attempt authenticate each other
     target_type: str = "local"  # the type of the target, for the script
 
     @property

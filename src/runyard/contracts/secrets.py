@@ -3,8 +3,8 @@
 In a stored definition a secret is a name such as `${RUNYARD_SECRET_1f0c...}`, in the form in which requirements files
 name variables. The values are stored beside the database, in files that only the user can read; builders receive them.
 
-Whatever users write passes through here, so no pattern may look at the same characters again and again: each begins at
-a sign that cannot be part of what it then reads.
+Any text of users passes through here, so no pattern may scan the same characters repeatedly: each begins at
+a character that cannot be part of what it then matches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIGNATURE = re.compile(
     r"|(?:signature|token|secret|password|passwd|apikey|accesskey|accountkey|sharedaccesskey|credentials?)$",
     re.IGNORECASE,
 )
-"""Parameters that open a door: `sig` of a storage account, `X-Amz-Signature`, `AccountKey`, `access_token`."""
+"""Parameters that are credentials: `sig` of a storage account, `X-Amz-Signature`, `AccountKey`, `access_token`."""
 
 _WORD = re.compile(r"[^\s'\"]+")
 _CHANNEL_TOKEN = re.compile(r"(?<=/t/)(?P<secret>[^/?#]+)")

@@ -32,7 +32,7 @@ class Size(NamedTuple):
 
 
 class UnknownSize(ValueError):
-    """A name that is none of Azure's; the text names those that look like it."""
+    """A name that Azure does not have; the message names similar ones."""
 
 
 def find(vm_size: str) -> Size | None:

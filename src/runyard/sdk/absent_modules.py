@@ -47,7 +47,7 @@ MODULES = frozenset(
         *(f"azureml.train.{name}" for name in _OF_TRAIN),
     ]
 )
-"""Those that SDK v1 and its companion packages have, and all below them. One that Runyard has is found before."""
+"""Modules of SDK v1 and its companion packages, with everything below them. Those that Runyard has are found before."""
 
 
 class MissingModules:
@@ -75,7 +75,7 @@ def _is_of_sdk_v1(name: str) -> bool:
 
 
 def _importing(frame: FrameType | None) -> list[str]:
-    """The functions of Python's import that have led here, up to the code that imports."""
+    """The functions of Python's import on the stack, up to the code that imports."""
     names = []
     while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
         names.append(frame.f_code.co_name)

@@ -1,4 +1,4 @@
-"""What a configuration object is: declared fields, a dictionary form in camelCase, and no room for misspelt names.
+"""The base of configuration objects: declared fields, a dictionary form in camelCase, and no misspelt names.
 
 A configuration class is a dataclass under `Configuration` in which every field has a default. A field's key is its name
 in camelCase. A field of configurations is marked in its metadata with `of`, `dict_of` or `list_of`. A field whose
@@ -73,7 +73,7 @@ SECRET: Metadata = {"secret": True}
 
 @dataclass(repr=False)
 class Configuration:
-    """The base of all configuration objects: equal by value, and closed to attributes that nobody declared."""
+    """The base of all configuration objects: equal by value, and closed to undeclared attributes."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -86,9 +86,9 @@ class Configuration:
 
     @classmethod
     def from_dict(cls: type[C], document: Mapping[str, Plain], where: str = "") -> C:
-        """Read what `to_dict` wrote, or what a person did; `where` names the place in messages.
+        """Read a dictionary of `to_dict`, or one written by hand; `where` names the place in messages.
 
-        Keys may be in camelCase or snake_case; an empty value means the default; unknown keys are warned of.
+        Keys may be in camelCase or snake_case; an empty value means the default; unknown keys cause a warning.
         """
         where = where or cls.__name__
         _expect(document, Mapping, where)

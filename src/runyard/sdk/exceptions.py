@@ -119,7 +119,7 @@ class AuthenticationException(UserErrorException):
 
 
 class ActivityFailedException(AzureMLException):
-    """Raised by `wait_for_completion`. It prints as a few lines: what went wrong, where, what to do.
+    """Raised by `wait_for_completion`. It prints a few lines: what went wrong, where, what to do.
 
     `error` is the whole error of the run, as in `get_details()["error"]`; `error_details` is its JSON, as SDK v1 has
     it; `run_id` is the run.
@@ -152,7 +152,7 @@ class ActivityFailedException(AzureMLException):
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        # Not the form of the others, which holds the message twice: this one is read by people, in a notebook.
+        # Not the form of the others, which has the message twice: people read this one in a notebook.
         return self._message
 
 

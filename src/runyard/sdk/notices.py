@@ -6,7 +6,7 @@ _shown: set[str] = set()
 
 
 def notice(text: str) -> None:
-    # Loaded here: `import azureml.core` has no use for it. Not `warnings`, which `-W error` turns into exceptions.
+    # Loaded here: `import azureml.core` does not need it. Not `warnings`, which `-W error` turns into exceptions.
     import logging
 
     logging.getLogger("runyard").warning("%s", text)

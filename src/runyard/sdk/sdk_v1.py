@@ -1,4 +1,4 @@
-"""Which SDK v1 this is, and its names that are loaded late or do not exist yet.
+"""The version of SDK v1, and its names that are loaded late or do not exist yet.
 
 `azureml` holds no code of its own: its packages take their `__getattr__` from here. Missing modules are the subject
 of `runyard.sdk.absent_modules`.
@@ -21,7 +21,7 @@ def missing(what: str) -> str:
 
 
 def late_names(module: str, found_in: Mapping[str, str], not_yet: Collection[str] = ()) -> Callable[[str], object]:
-    """A `__getattr__` for a module: each name is imported from its own module when it is first asked for.
+    """A `__getattr__` for a module: each name is imported from its own module when it is first used.
 
     This makes `import azureml.core` quick for a script that only logs. Names in `not_yet` are refused with a message.
     """

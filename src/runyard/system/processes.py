@@ -25,13 +25,13 @@ def started(pid: int) -> str | None:
 
 
 def alive(pid: int, start: str | None = None) -> bool:
-    """Whether the process lives; with `start`, whether it is the one that was started then."""
+    """Whether the process is alive; with `start`, whether it is also the one that was started then."""
     now = started(pid)
     return now is not None and start in (None, now)
 
 
 def end_with_parent() -> Callable[[], None] | None:
-    """A step for a child between fork and exec: the kernel shall kill it when this process dies (Linux)."""
+    """A step for a child between fork and exec: the kernel will kill it when this process dies (Linux)."""
     call = prctl()
     if call is None:
         return None
@@ -46,14 +46,14 @@ def end_with_parent() -> Callable[[], None] | None:
 
 
 def hear_of_parents_end(number: signal.Signals) -> None:
-    """Have the kernel send this process a signal when its parent dies, in place of killing it (Linux)."""
+    """Have the kernel send this process a signal when its parent dies, instead of killing it (Linux)."""
     call = prctl()
     if call is not None:
         call(_PR_SET_PDEATHSIG, number.value)
 
 
 def prctl() -> Callable[[int, int], object] | None:
-    """Linux's call of that name; None elsewhere."""
+    """Linux's system call of that name; None elsewhere."""
     if sys.platform != "linux":
         return None
     import ctypes

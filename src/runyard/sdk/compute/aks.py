@@ -47,7 +47,7 @@ class _WithCertificate:
         leaf_domain_label: str | None = None,
         overwrite_existing_domain: bool = False,
     ) -> None:
-        """Serve over TLS: with a certificate of one's own, or under a name that Azure gives (leaf_domain_label)."""
+        """Serve over TLS: with your own certificate, or under a name that Azure gives (leaf_domain_label)."""
         if leaf_domain_label and any((ssl_cname, ssl_cert_pem_file, ssl_key_pem_file)):
             raise ComputeTargetException("Give either leaf_domain_label, or ssl_cname with its two files.")
         self.ssl_cname = ssl_cname

@@ -128,7 +128,7 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
 
 
 class AmlCompute(PooledCompute):
-    """A pool of nodes. It has `min_nodes` at least, grows to `max_nodes` when runs need them, and lets nodes go that
+    """A pool of nodes. It has `min_nodes` at least, grows to `max_nodes` when runs need them, and releases nodes that
     were idle for a while."""
 
     _compute_type = "AmlCompute"
@@ -204,7 +204,7 @@ class AmlCompute(PooledCompute):
         max_nodes: int | None = None,
         idle_seconds_before_scaledown: int | None = None,
     ) -> None:
-        """Change how the pool grows and shrinks; what is None stays."""
+        """Change how the pool grows and shrinks; None leaves a value unchanged."""
         given = {
             "min_nodes": min_nodes,
             "max_nodes": max_nodes,
@@ -219,7 +219,7 @@ class AmlCompute(PooledCompute):
         self._change(**{name: checked[name] for name in changes})
 
     def detach(self) -> NoReturn:
-        """Refused: a pool that was made is deleted."""
+        """Refused: delete the pool instead."""
         self._cannot_detach()
 
     def add_identity(self, identity_type: str, identity_id: Sequence[str] | None = None) -> NoReturn:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ScaleSettings:
-    """Between how many nodes a target has, and how long an idle one stays. No maximum: as many as the cluster has."""
+    """The limits of a target's nodes, and how long an idle one stays. No maximum: as many as the cluster has."""
 
     minimum_node_count: int
     maximum_node_count: int | None

@@ -1,4 +1,4 @@
-"""`RayCompute` and `SlurmCompute`: clusters that are there already, and do their own scaling and queueing."""
+"""`RayCompute` and `SlurmCompute`: existing clusters, which do their own scaling and queueing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
-    """An engine, what it needs to know, and what a run may have of the cluster."""
+    """An engine, its options, and the limits for runs on the cluster."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ClusterAttachConfiguration(ComputeTargetAttachConfiguration):
         self.validate_configuration()
 
     def validate_configuration(self) -> None:
-        """Raise ComputeTargetException for what can be seen to be wrong without asking the cluster."""
+        """Raise ComputeTargetException for errors that can be detected without contacting the cluster."""
         checked_priority(self.vm_priority)
         if self.max_nodes is not None:
             self.max_nodes = whole_number("max_nodes", self.max_nodes)

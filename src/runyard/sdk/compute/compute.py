@@ -1,4 +1,4 @@
-"""`ComputeTarget`: where runs can take place, as the workspace knows it. What it can do more is up to its class."""
+"""`ComputeTarget`: where runs can be executed, as registered in the workspace. Its subclasses can do more."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ C = TypeVar("C", bound="ComputeTarget")
 
 
 class ComputeTarget:
-    """A compute target of a workspace. `ComputeTarget(ws, name)` finds one and is of the class that it has.
+    """A compute target of a workspace. `ComputeTarget(ws, name)` finds one, and returns an object of its class.
 
     >>> target = ComputeTarget(ws, "gpu-cluster")  # doctest: +SKIP
     >>> type(target).__name__  # doctest: +SKIP
@@ -134,7 +134,7 @@ class ComputeTarget:
     def attach(
         workspace: Workspace, name: str, attach_configuration: ComputeTargetAttachConfiguration
     ) -> ComputeTarget:
-        """Attach a cluster that is there: RayCompute.attach_configuration, SlurmCompute.attach_configuration."""
+        """Attach an existing cluster: RayCompute.attach_configuration, SlurmCompute.attach_configuration."""
         if not isinstance(attach_configuration, ComputeTargetAttachConfiguration):
             raise ComputeTargetException(
                 "attach takes an attach configuration, such as RayCompute.attach_configuration(address='head:6379'), "
@@ -144,7 +144,7 @@ class ComputeTarget:
 
     @staticmethod
     def list(workspace: Workspace) -> builtins.list[ComputeTarget]:
-        """The targets that were made or attached, by name. `local`, which is always there, is not among them."""
+        """The targets that were made or attached, by name. `local`, which always exists, is not among them."""
         with _asking():
             told = workspace.service.client.get(_address(workspace))
         return [ComputeTarget._told(workspace, each) for each in told["targets"] if each["name"] != LOCAL]
@@ -156,7 +156,7 @@ class ComputeTarget:
         self._take(self.workspace, _fetched(self.workspace, self.name))
 
     def get(self) -> ComputeTarget:
-        """The target as it is now, as another object."""
+        """The current target, as another object."""
         return ComputeTarget._told(self.workspace, _fetched(self.workspace, self.name))
 
     def get_status(self) -> Any:
@@ -178,7 +178,7 @@ class ComputeTarget:
     # -- changing it ------------------------------------------------------------------------------------------------
 
     def delete(self) -> None:
-        """Remove the target from the workspace. Refused while runs wait for it or are under way on it."""
+        """Remove the target from the workspace. Refused while runs are queued or active on it."""
         with _asking():
             self.workspace.service.client.delete(_address(self.workspace, self.name))
         self.workspace._engines.pop(self.name, None)
@@ -315,7 +315,7 @@ def _asking() -> Iterator[None]:
 
 
 def _refusal(problem: ClientProblem) -> Exception:
-    """What was wrong with the target is a ComputeTargetException; all else is what it is elsewhere."""
+    """Errors of the target become ComputeTargetException; all others stay what they are elsewhere."""
     known = sdk_exception(problem)
     if not isinstance(known, UserErrorException) or type(known) is not UserErrorException:
         away = problem.code == "engine_away"

@@ -43,7 +43,7 @@ class ComputeTargetProvisioningConfiguration(_Configuration):
 
 
 class ComputeTargetAttachConfiguration(_Configuration):
-    """Of something that is there already, and is attached."""
+    """Of an existing cluster that is attached."""
 
     def __init__(self, type: type | None) -> None:
         super().__init__(type)
@@ -89,5 +89,5 @@ def check_network(vnet_resourcegroup_name: str | None, vnet_name: str | None, su
 
 
 def filled(**settings: object) -> dict[str, object]:
-    """Those that hold something."""
+    """The settings that are not empty."""
     return {name: value for name, value in settings.items() if value not in (None, "", [], {})}

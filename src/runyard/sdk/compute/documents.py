@@ -10,7 +10,7 @@ from runyard.contracts.documents import ComputeDocument
 from runyard.sdk.exceptions import ComputeTargetException
 
 OURS = "runyard"
-"""The key of what SDK v1 has no place for."""
+"""The key for what SDK v1 has no field for."""
 
 
 def sent(target: Target) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def serialized(document: ComputeDocument, id: str, location: str) -> dict[str, A
 
 
 def document_of(document: Mapping[str, Any]) -> ComputeDocument:
-    """What `serialized` was made from. A dictionary that lacks something it must have is refused."""
+    """The inverse of `serialized`. A dictionary without a required key is refused."""
     try:
         outer = document["properties"]
         inner = outer.get("properties") or {}
@@ -99,7 +99,7 @@ def duration(seconds: int) -> str:
 
 
 def seconds(span: str | int | None) -> int:
-    """What `duration` was made from; other ways to write it are read as well.
+    """The inverse of `duration`; other ISO 8601 forms are read as well.
 
     >>> seconds("PT1800S"), seconds("PT30M"), seconds("P1DT2H"), seconds(None)
     (1800, 1800, 93600, 1800)

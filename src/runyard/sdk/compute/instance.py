@@ -132,7 +132,7 @@ class ComputeInstanceStatus:
 
 
 class ComputeInstance(ComputeTarget):
-    """One node. While it is stopped it takes no runs; a run that is under way goes on to its end."""
+    """One node. While it is stopped it takes no runs; an active run goes on to its end."""
 
     _compute_type = "ComputeInstance"
 
@@ -212,11 +212,11 @@ class ComputeInstance(ComputeTarget):
         self._turn(1, show_output)
 
     def stop(self, wait_for_completion: bool = False, show_output: bool = False) -> None:
-        """Let the instance take no more runs. One that is under way goes on to its end: run.cancel() stops it."""
+        """Take no more runs. An active run goes on to its end: run.cancel() stops it."""
         self._turn(0, show_output)
 
     def restart(self, wait_for_completion: bool = False, show_output: bool = False) -> None:
-        """The same as `start`: a place on this machine has nothing of its own that could begin anew."""
+        """The same as `start`: on this machine there is nothing to restart."""
         self.start(wait_for_completion, show_output)
 
     def delete(self, wait_for_completion: bool = False, show_output: bool = False) -> None:
@@ -226,7 +226,7 @@ class ComputeInstance(ComputeTarget):
             self.wait_for_completion(show_output, is_delete_operation=True)
 
     def detach(self) -> NoReturn:
-        """Refused: an instance that was made is deleted."""
+        """Refused: delete the instance instead."""
         self._cannot_detach()
 
     def update_sso_settings(self, value: bool) -> NoReturn:
@@ -236,7 +236,7 @@ class ComputeInstance(ComputeTarget):
     def get_active_runs(
         self, type: str | None = None, tags: object = None, properties: object = None, status: str | None = None
     ) -> Iterator[Run]:
-        """The runs that wait for the instance or are under way on it."""
+        """The runs that are queued for the instance or active on it."""
         return active_runs(self, type, tags, properties, status)
 
     @staticmethod

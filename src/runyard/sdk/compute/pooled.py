@@ -79,7 +79,7 @@ class PooledCompute(ComputeTarget):
     def get_active_runs(
         self, type: str | None = None, tags: object = None, properties: object = None, status: str | None = None
     ) -> Iterator[Run]:
-        """The runs that wait for the target or are under way on it."""
+        """The runs that are queued for the target or active on it."""
         return active_runs(self, type, tags, properties, status)
 
     def serialize(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def check_mode(mode: str) -> str:
 
 
 class DataReference:
-    """A path in a datastore, and how a run gets at it.
+    """A path in a datastore, and how a run accesses it.
 
     As a script's argument it becomes the path in the run:
 

@@ -1,4 +1,4 @@
-"""A dataset as an input of a run: which one, and how the run gets at it. Nothing is moved here."""
+"""A dataset as an input of a run: which one, and how the run accesses it. Nothing is moved here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building an environment ahead of its runs: a run that does nothing, so that all it needs is to be prepared.
+"""Building an environment ahead of its runs: by a run that does nothing, and so only prepares its environment.
 
 A build waits in the same queue, takes the same path and fills the same cache as a run with that environment would.
 """
@@ -134,7 +134,7 @@ class ImageBuildDetails:
 
     @property
     def status(self) -> str:
-        """Queued, Running, Succeeded, Failed or Canceled, as it is now."""
+        """The current status: Queued, Running, Succeeded, Failed or Canceled."""
         return _STATUS.get(self._run.get_status(), "Running")
 
     @property
@@ -144,11 +144,11 @@ class ImageBuildDetails:
 
     @property
     def log_url(self) -> str:
-        """The address of the build's log. There is nothing to read there when the environment was built already."""
+        """The URL of the build's log. It is empty when the environment was already built."""
         return file_url(self._run._cached(), BUILD_LOG)
 
     def get_log(self) -> str:
-        """The build's log as far as it is written; empty when the environment was built already."""
+        """The build's log so far; empty when the environment was already built."""
         return "".join(self._reader().new_text())
 
     def error_text(self) -> str:

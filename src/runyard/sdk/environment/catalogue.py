@@ -60,7 +60,7 @@ def label(workspace: Workspace, name: str, version: str, labels: Sequence[str]) 
 
 
 def keep_wheel(workspace: Workspace, file_path: str | os.PathLike[str], exist_ok: bool = False) -> str:
-    """Send a wheel to the workspace, and return the address by which requirements can ask for it."""
+    """Upload a wheel to the workspace, and return its address for use in requirements."""
     file = Path(file_path)
     if not file.is_file():
         raise UserErrorException(f"There is no wheel at {file.absolute()}.")
@@ -80,7 +80,7 @@ def keep_wheel(workspace: Workspace, file_path: str | os.PathLike[str], exist_ok
 
 
 def store_folder(workspace: Workspace, path: str | os.PathLike[str], dockerfile_path: str) -> DockerBuildContext:
-    """Send a folder that an image is built from to the workspace."""
+    """Upload a folder that an image is built from to the workspace."""
     from runyard.sdk.snapshot.ignore import ignored_by
     from runyard.sdk.snapshot.snapshot import take_snapshot
 

@@ -27,7 +27,7 @@ KEYS = ("name", "channels", "dependencies", "prefix", "variables")
 
 
 class CondaDependencies:
-    """A conda specification that can be changed piece by piece.
+    """A conda specification that can be changed step by step.
 
     >>> packages = CondaDependencies.create(conda_packages=["scipy"], pip_packages=["torch==1.6.0"])
     >>> packages.as_dict()["dependencies"]
@@ -67,7 +67,7 @@ class CondaDependencies:
     ) -> CondaDependencies:
         """A specification from lists. The SDK (`azureml-defaults`) is in it when `pip_packages` is None or lists it.
 
-        `pin_sdk_version` changes nothing: the SDK of a run is Runyard's own, whatever version is asked for.
+        `pin_sdk_version` changes nothing: the SDK of a run is Runyard's own, whatever the version.
         """
         made = CondaDependencies()
         made.set_python_version(python_version)
@@ -88,7 +88,7 @@ class CondaDependencies:
 
     @staticmethod
     def sdk_origin_url() -> str:
-        """The package index that the environment names for pip; empty when it names none."""
+        """The package index for pip; empty when none is named."""
         return os.environ.get("PIP_INDEX_URL", "")
 
     @property
@@ -113,7 +113,7 @@ class CondaDependencies:
         return self.DEFAULT_NUMBER_OF_CONDA_PACKAGES + self.DEFAULT_NUMBER_OF_PIP_PACKAGES
 
     def get_python_version(self) -> str | None:
-        """The version that is asked for; None when the specification leaves it open."""
+        """The required version; None when the specification leaves it open."""
         for package in self.conda_packages:
             if conda_name(package) == "python":
                 return package.split("python", 1)[1].strip(" =") or None
@@ -130,7 +130,7 @@ class CondaDependencies:
         self._content["channels"] = [each for each in self._content["channels"] if each != channel]
 
     def add_conda_package(self, conda_package: str) -> None:
-        """Ask for a package. One that is there with another version stays; `python=...` sets Python's version."""
+        """Add a package. An existing one with another version stays; `python=...` sets Python's version."""
         _refuse_option(conda_package, "conda package")
         if conda_name(conda_package) == "python":
             self._put_python(conda_package)
@@ -139,7 +139,7 @@ class CondaDependencies:
             packages.insert(len(self.conda_packages), conda_package)
 
     def remove_conda_package(self, conda_package: str) -> None:
-        """Take out a package, in whatever version."""
+        """Remove a package, in any version."""
         name = conda_name(conda_package)
         if name == "python":
             raise UserErrorException("Python cannot be taken out: use set_python_version to change its version.")
@@ -148,18 +148,18 @@ class CondaDependencies:
         ]
 
     def add_pip_package(self, pip_package: str) -> None:
-        """Ask for a package in the place of any other version of it."""
+        """Add a package, replacing any other version of it."""
         _refuse_option(pip_package, "pip package")
         wanted = requirement_lines.portable(pip_package)
         others = [line for line in self._pip() if not pip_requirements.same_package(line, wanted)]
         self._set_pip([*others, wanted])
 
     def remove_pip_package(self, pip_package: str) -> None:
-        """Take out a package, in whatever version."""
+        """Remove a package, in any version."""
         self._set_pip([line for line in self._pip() if not pip_requirements.same_package(line, pip_package)])
 
     def set_pip_option(self, pip_option: str) -> None:
-        """Give pip an option (`--index-url https://...`), in the place of another value unless pip takes several."""
+        """Add an option for pip (`--index-url https://...`), replacing another value unless pip takes several."""
         if not pip_requirements.is_option(pip_option):
             raise UserErrorException(f"{mask(pip_option)!r} is no option of pip: an option begins with '-'.")
         new, name = requirement_lines.portable(pip_option), _option_name(pip_option)
@@ -169,7 +169,7 @@ class CondaDependencies:
         self._set_pip([*others, new, *self.pip_packages])
 
     def remove_pip_option(self, pip_option: str) -> None:
-        """Take out an option: with a value only that one, without a value all of its name."""
+        """Remove an option: with a value only that one, without a value all of its name."""
         unwanted = pip_option.strip()
         named = pip_requirements.LONG_NAMES.get(unwanted, unwanted)
         self._set_pip([line for line in self._pip() if line != unwanted and _option_name(line) != named])
@@ -219,7 +219,7 @@ class CondaDependencies:
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> CondaDependencies:
-        """The specification in a file. One that asks for nothing is refused: it is a mistake more often than a wish."""
+        """The specification in a file. An empty one is refused: most often it is a mistake."""
         read = CondaDependencies(path)
         if not read._content["dependencies"]:
             raise UserErrorException(
@@ -266,7 +266,7 @@ class CondaDependencies:
 
 
 def _checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A copy of a specification that is known to have the form of one."""
+    """A copy of a specification, checked for its form."""
     if not isinstance(given, Mapping):
         raise UserErrorException(mask(f"{where} is no conda specification: {given!r}."))
     unknown = [str(key) for key in given if key not in KEYS]

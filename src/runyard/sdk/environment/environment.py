@@ -79,7 +79,7 @@ class Environment(Configuration):
         self._environment_variables = value
 
     def is_untouched_default(self) -> bool:
-        """Whether nobody has asked for a Python, for packages or for an image. Name and variables do not count."""
+        """Whether no Python, no packages and no image were chosen. Name and variables do not count."""
         docker = self.docker
         origin = (docker.base_image, docker.base_dockerfile, docker.build_context)
         return self.python == PythonSection() and origin == (DEFAULT_CPU_IMAGE, None, None)
@@ -152,7 +152,7 @@ class Environment(Configuration):
         """Build the environment on this machine and show how it goes; a failure raises.
 
         Of SDK v1's options, `useDocker` and `pushImageToWorkspaceAcr` are taken and change nothing: what the
-        environment asks for decides.
+        specification of the environment decides.
         """
         from runyard.sdk.environment import builds
 
@@ -205,7 +205,7 @@ class Environment(Configuration):
         conda_specification: str | os.PathLike[str] | None = None,
         pip_requirements: str | os.PathLike[str] | None = None,
     ) -> Environment:
-        """An environment from an image, used as it is unless packages are asked for as well."""
+        """An environment from an image, used as it is unless packages are given as well."""
         made = Environment(name)
         made.docker.base_image = image
         if container_registry is not None:
@@ -317,7 +317,7 @@ class EnvironmentReference(Configuration):
 
 
 def _pinned(version: str | None) -> str:
-    """A Python that was asked for. What SDK v1 fills in where nobody has asked is none."""
+    """A Python that was chosen explicitly. SDK v1's default does not count."""
     from runyard.contracts.environment import STOCK_PYTHONS
 
     return version if version and version not in STOCK_PYTHONS else "any"

@@ -15,7 +15,7 @@ _FILES = (".whl", ".tar.gz", ".tgz", ".zip", ".tar.bz2")
 
 
 def portable(line: str, where: str = "") -> str:
-    """The line as an environment can hold it: one that hangs on files of this machine is refused with the way out.
+    """The line as an environment can hold it: one that depends on files of this machine is refused with advice.
 
     >>> portable("-e git+https://g.example/a.git#egg=a")
     'git+https://g.example/a.git#egg=a'
@@ -51,7 +51,7 @@ _OWN_PACKAGE = (
 
 
 def merge(lines: Iterable[str]) -> list[str]:
-    """One line per package: the versions that are asked for are joined with a comma, extras are united.
+    """One line per package: the version constraints are joined with a comma, extras are merged.
 
     >>> merge(["numpy==1.0", "torch", "numpy<2"])
     ['numpy==1.0,<2', 'torch']
@@ -75,7 +75,7 @@ def merge(lines: Iterable[str]) -> list[str]:
 
 
 def _is_path(line: str) -> bool:
-    """Whether a line names a folder or a file. An address (`file:///...` too) is none: whoever writes one means it."""
+    """Whether a line names a folder or a file. An address (`file:///...` too) is none: it was written on purpose."""
     text = line.strip()
     named = _NAMED.match(text)
     rest = text[named.end() :] if named else text

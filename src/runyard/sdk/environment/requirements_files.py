@@ -1,4 +1,4 @@
-"""Files of pip requirements: the lines of them that count, with the files that they include in their place."""
+"""Files of pip requirements: their effective lines, with the files that they include inserted."""
 
 from __future__ import annotations
 

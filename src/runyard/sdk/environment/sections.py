@@ -60,7 +60,7 @@ class DockerImagePlatform(Configuration):
 
 @dataclass(repr=False)
 class DockerBuildContext(Configuration):
-    """A folder that an image is built from: the address of a Git repository, or what `from_local_directory` sent."""
+    """A folder that an image is built from: the address of a Git repository, or a result of `from_local_directory`."""
 
     class LocationType(str, Enum):
         Git = "git"
@@ -74,7 +74,7 @@ class DockerBuildContext(Configuration):
     def from_local_directory(
         workspace: Workspace, path: str | os.PathLike[str], dockerfile_path: str = "Dockerfile"
     ) -> DockerBuildContext:
-        """A folder of this machine as it is now. It is sent to the workspace, without what its `.amlignore` names."""
+        """A folder of this machine as it is now. It is uploaded, except what its `.amlignore` names."""
         from runyard.sdk.environment.catalogue import store_folder
 
         return store_folder(workspace, path, dockerfile_path)

@@ -25,7 +25,7 @@ SAME = {
 
 @dataclass(frozen=True)
 class Framework:
-    """What a framework brings: a Python (empty: any) and lines for pip. `environment` is the environment's name.
+    """The packages of a framework: a Python (empty: any) and lines for pip. `environment` is the environment's name.
 
     `missing` is a package that SDK v1 had in its image and that cannot be brought here.
     """
@@ -41,7 +41,7 @@ def from_lists(
 ) -> tuple[CondaDependencies, list[str]]:
     """The specification, and remarks for the user.
 
-    What you ask for yourself wins over what the framework would bring.
+    Explicit packages win over those of the framework.
 
     >>> from_lists([], ["numpy==1.0", "numpy<2"], None)[0].pip_packages
     ['azureml-defaults', 'numpy==1.0,<2']

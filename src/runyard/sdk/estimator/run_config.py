@@ -161,7 +161,7 @@ class MMLBaseEstimatorRunConfig(RunConfiguration):
 
 
 def settle(run_config: RunConfiguration, options: Options) -> list[str]:
-    """Check the options, and put each into its place. What is worth a warning comes back."""
+    """Check the options, and apply each to the run configuration. Returns warnings."""
     check(options)
     if options.compute_target is None:
         run_config.target = ON_DEMAND
@@ -180,7 +180,7 @@ def settle(run_config: RunConfiguration, options: Options) -> list[str]:
 
 
 def check(options: Options) -> None:
-    """Refuse what does not go together, before anything is made of it."""
+    """Refuse contradictory options, before anything is made of them."""
     target = options.compute_target
     if target is None and not options.vm_size:
         raise TrainingException("The estimator has no compute target. Give compute_target, such as 'local'.")

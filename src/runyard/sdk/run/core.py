@@ -58,7 +58,7 @@ class RunCore:
         return self._document
 
     def _open_journal(self) -> Journal:
-        """The journal to write to. A handle from outside gets one of its own with the first record."""
+        """The journal to write to. A handle from outside gets its own with the first record."""
         if self._journal is None:
             self._fetch()  # an unknown run must fail here, not in a background process
             self._telemetry = self._telemetry_from_outside()
@@ -66,8 +66,8 @@ class RunCore:
         return self._journal
 
     def _telemetry_from_outside(self) -> Telemetry:
-        """Inside another run (a script that logs to its parent) what is written goes with what that run writes: a
-        shipper of its own would end with the script."""
+        """Inside another run (a script that logs to its parent), records go into that run's folder: a separate
+        shipper would end with the script."""
         shared = telemetry.inside() if self._service.of_run else None
         if shared is None:
             return telemetry.shipped(self._run_id, None, self._service.client.locator, lead=False)
@@ -76,7 +76,7 @@ class RunCore:
         return shared
 
     def _deliver(self, seconds: float = READ_FLUSH_SECONDS) -> bool:
-        """Wait until the server has what was written of the run so far, by this process and those it started."""
+        """Wait until the server has received all records so far, of this process and of those it started."""
         return self._telemetry is None or self._telemetry.flush(self._run_id, seconds)
 
     def _deliver_before_reading(self) -> None:
@@ -84,7 +84,7 @@ class RunCore:
             return
         if self._telemetry is not None:
             self._telemetry.ensure_shipper()
-        self._fetch()  # a server of this machine that died is started by whoever asks it, and by no shipper
+        self._fetch()  # a dead server of this machine is restarted by this request; shippers restart none
         if not self._deliver():
             notice(
                 f"The server has not yet confirmed all that run {self._run_id} logged; what is read now may lack the "

@@ -14,7 +14,7 @@ NO_ERROR = "The run failed, and nothing was said about the cause."
 
 
 def details(document: RunDocument) -> dict[str, Any]:
-    """SDK v1's keys; those without a value are left out, but submittedBy."""
+    """SDK v1's keys; those without a value are left out, except submittedBy."""
     values: dict[str, Any] = {
         "runId": document["id"],
         "target": document["target"],
@@ -56,6 +56,6 @@ def failed(document: RunDocument) -> ActivityFailedException:
 
 
 def file_url(document: RunDocument, name: str) -> str:
-    """The address of a file; like that of the run's page, it opens without a token."""
+    """The URL of a file; like the run's page, it opens without a token."""
     page, _, key = document["web_url"].partition("?")
     return f"{page}/files/{quote(name)}?{key}"

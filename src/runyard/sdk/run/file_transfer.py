@@ -141,7 +141,7 @@ def check_hash(run_id: str, name: str, expected: str | None, seen: str) -> None:
 
 
 class _Coming:
-    """A file on its way here: what has come so far, and the hash that it must have in the end."""
+    """A download in progress: the bytes received so far, and the hash that the file must have."""
 
     def __init__(self, file: BinaryIO, moved: Callable[[int], None]) -> None:
         self._file, self._moved = file, moved
@@ -165,13 +165,13 @@ class _Coming:
 
 
 def _fetched(service: Service, address: str, coming: _Coming, deadline: float | None) -> bool:
-    """Read on from where the file ends; whether that was all."""
+    """Continue at the end of the partial file; whether that was all."""
     begun = coming.size
     headers = {"Range": f"bytes={begun}-"} if begun else {}
     try:
         with service.client.stream(address, headers=headers) as answer:
             if not coming.begin(answer.file_hash):
-                return False  # another file has the name by now: from its beginning
+                return False  # another file has this name now: start again
             for chunk in answer:
                 _in_time(address, deadline)
                 coming.write(chunk)

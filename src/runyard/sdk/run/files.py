@@ -1,4 +1,4 @@
-"""The part of `Run` that deals with files of its history: up, down, and the snapshot of its folder."""
+"""The part of `Run` for the files of its history: upload, download, and the snapshot of its folder."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class RunFiles(RunCore):
         return document["snapshot_id"] or document["properties"].get(SNAPSHOT_PROPERTY)
 
     def _upload(self, wanted: Sequence[Source]) -> None:
-        """Through the journal where the run is ours (the files are copied first: they may change at once)."""
+        """Through the journal inside the run (the files are copied first: they may change at once)."""
         if self._own_telemetry is None:
             file_transfer.upload(self._service, self._run_id, wanted)
             return

@@ -30,7 +30,7 @@ class Tee:
         return written
 
     def detach_copy(self) -> None:
-        """From now on the text goes to the stream alone; whoever still holds this object can go on using it."""
+        """From now on the text goes to the stream alone; other holders of this object can still use it."""
         self._descriptor = -1
 
     def writelines(self, lines: Any) -> None:
@@ -44,8 +44,8 @@ class Tee:
 class Capture:
     """From `start` to `stop`, standard output and error also go to the run's logs/user_log.txt, and ./logs is stored.
 
-    Where a shipper follows the run, it does so line by line. The output of a child run, which shares its parent's
-    shipper, is handed over at the end.
+    A shipper that follows the run delivers it line by line. The output of a child run, which shares its parent's
+    shipper, is delivered at the end.
     """
 
     def __init__(self, telemetry: Telemetry, run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The part of `Run` that deals with tags (which may change) and properties (which are set once)."""
+"""The part of `Run` for tags (which may change) and properties (which are set once)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class RunLabels(RunCore):
 
     @property
     def tags(self) -> dict[str, str | None]:
-        """The run's tags as they are now."""
+        """The run's current tags."""
         return self.get_tags()
 
     def get_tags(self) -> dict[str, str | None]:
-        """The run's tags as they are now, from the server."""
+        """The run's current tags, from the server."""
         self._deliver_before_reading()
         return dict(self._fetch()["tags"])
 
@@ -63,11 +63,11 @@ class RunLabels(RunCore):
 
     @property
     def properties(self) -> dict[str, str | None]:
-        """The run's properties as they are now."""
+        """The run's current properties."""
         return self.get_properties()
 
     def get_properties(self) -> dict[str, str | None]:
-        """The run's properties as they are now, from the server."""
+        """The run's current properties, from the server."""
         self._deliver_before_reading()
         return dict(self._fetch()["properties"])
 

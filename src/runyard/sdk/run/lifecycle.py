@@ -45,19 +45,19 @@ class RunLifecycle(RunCore):
             )
 
     def complete(self, _set_status: bool = True) -> None:
-        """End the run well, after its outputs and all that it logged have been delivered. The script of a submitted run
-        that is under way is ended."""
+        """Complete the run, after its outputs and all that it logged have been delivered. The script of a submitted run
+        that is still running is stopped."""
         self._end("completed", None)
 
     def fail(
         self, error_details: str | BaseException | None = None, error_code: str | None = None, _set_status: bool = True
     ) -> None:
-        """End the run as failed; `error_details` is a text or an exception. The script of a submitted run that is under
-        way is ended."""
+        """Mark the run as failed; `error_details` is a text or an exception. The script of a submitted run that
+        is still running is stopped."""
         self._end("failed", error_document(error_details, error_code))
 
     def cancel(self) -> None:
-        """Stop the run. A run that this process leads ends at once; another is asked to stop."""
+        """Cancel the run. A run that this process leads ends at once; another is requested to stop."""
         if self._own_telemetry is not None:
             self._end("canceled", None)
         else:
@@ -74,7 +74,7 @@ class RunLifecycle(RunCore):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """A normal end, and `sys.exit()` with 0 or nothing, is a completed run; any other exception a failed one."""
+        """A normal end, and `sys.exit()` with 0 or nothing, completes the run; any other exception fails it."""
         if error is None or (isinstance(error, SystemExit) and error.code in (None, 0)):
             self.complete()
             return error is not None
@@ -99,7 +99,7 @@ class RunLifecycle(RunCore):
         self._own_telemetry = self._telemetry = self._journal = None
 
     def _end_from_outside(self, outcome: str, error: dict[str, Any] | None) -> None:
-        """A script that is under way is ended with its run, and has time to save; the run ends after it."""
+        """A script that is still running is stopped, and has time to save; the run ends after it."""
         if self._fetch()["status"] in TERMINAL:
             return
         self._deliver_before_reading()
@@ -108,7 +108,7 @@ class RunLifecycle(RunCore):
             notice(f"Run {self._run_id} is marked as {outcome}. Its script has not ended yet; the run ends with it.")
 
     def _wait_for_end(self) -> None:
-        """The shipper delivers everything, then the end: when the server shows it, all has arrived."""
+        """The shipper delivers everything, then the end: once the server has it, everything has arrived."""
         if not self._has_ended():
             notice(
                 f"The end of run {self._run_id} has not reached the server yet. It is on the disk and is delivered "
@@ -116,7 +116,7 @@ class RunLifecycle(RunCore):
             )
 
     def _has_ended(self) -> bool:
-        """Wait for the run's end, up to a time; False when it has not come."""
+        """Wait for the run's end, up to a timeout; False when it has not come."""
         deadline = time.monotonic() + END_SECONDS
         try:
             for event in follow(self._service, self._run_id, deadline):

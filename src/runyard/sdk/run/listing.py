@@ -45,7 +45,7 @@ def listed_runs(
     properties: object = None,
     status: str | None = None,
 ) -> Iterator[RunDocument]:
-    """The runs of a place (an experiment, a parent, a target), newest first, fetched as they are asked for."""
+    """The runs of an experiment, a parent or a target, newest first, fetched page by page."""
     after = None
     params = {
         **place,

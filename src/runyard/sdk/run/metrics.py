@@ -24,7 +24,7 @@ class RunMetrics(RunCore):
     def log(self, name: str, value: object, description: str | None = "", step: int | None = None) -> None:
         """Log one value of a metric: a number, a text, a bool or None.
 
-        Logged again under the same name, the values become a series. It costs a few microseconds and one write; it
+        Values logged under the same name become a series. It costs a few microseconds and one write; it
         never waits for the network.
         """
         journal = self._journal

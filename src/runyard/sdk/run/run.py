@@ -1,5 +1,5 @@
-"""`Run`: one run of an experiment. Its abilities are in the modules `metrics`, `files`, `labels`, `children`,
-`lifecycle` and `watching`; here they come together."""
+"""`Run`: one run of an experiment. Its methods are in the modules `metrics`, `files`, `labels`, `children`,
+`lifecycle` and `watching`, and are combined here."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         include_children: bool = False,
         _rehydrate_runs: bool = True,
     ) -> Iterator[Run]:
-        """The runs of an experiment, newest first; children only when asked for."""
+        """The runs of an experiment, newest first; children only on request."""
         workspace = experiment.workspace
         place = {"workspace": workspace.name, "experiment": experiment.name, "include_children": include_children}
         for document in listed_runs(workspace.service, place, type, tags, properties, status):
@@ -108,7 +108,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
 
     @staticmethod
     def add_type_provider(runtype: str, run_factory: types.RunFactory) -> None:
-        """Let runs of a type come as objects of one's own: `run_factory(experiment, run_document)` makes them."""
+        """Use your own class for runs of a type: `run_factory(experiment, run_document)` creates the objects."""
         types.add_type_provider(runtype, run_factory)
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
 
     @property
     def run_id(self) -> str:
-        """The run's id. SDK v1 has it under this name on what `ComputeTarget.get_active_runs` gives."""
+        """The run's id, under its name in SDK v1 on the results of `ComputeTarget.get_active_runs`."""
         return self._run_id
 
     @property
@@ -162,7 +162,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         return self._cached()["number"]
 
     def get_portal_url(self) -> str:
-        """The address of the run's page; it works in a browser without further ado."""
+        """The URL of the run's page; it opens in a browser without a login."""
         return self._cached()["web_url"]
 
     @property
@@ -172,12 +172,12 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
 
     @property
     def input_datasets(self) -> InputDatasets:
-        """The datasets that the run was given, by name."""
+        """The run's input datasets, by name."""
         return InputDatasets(self._experiment.workspace)
 
     @property
     def output_datasets(self) -> OutputDatasets:
-        """The places where the run's datasets are written, by name."""
+        """The paths of the run's output datasets, by name."""
         return OutputDatasets(self._experiment.workspace)
 
     def get_environment(self) -> Environment:
@@ -190,7 +190,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         return Environment.from_dict(definition)
 
     def clean(self) -> builtins.list[str]:
-        """Remove what the run left on its compute target: nothing, because Runyard clears up when a run ends."""
+        """Remove what the run left on its compute target: nothing, because Runyard cleans up when a run ends."""
         return []
 
     # -- what this version does not have ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Beginning an interactive run: one that this process leads, until it completes it."""
+"""Starting an interactive run: one that this process leads, until it completes it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def start_logging(
     properties: Mapping[str, object] | None = None,
     **kwargs: Any,
 ) -> Run:
-    """Make the run and start what ships its records."""
+    """Create the run and start the shipper for its records."""
     if run_id is not None:
         try:
             names.check("run", run_id)
@@ -83,7 +83,7 @@ def _outputs(outputs: Folder | bool | None) -> Path | None:
 
 
 def _snapshot_folder(given: Folder | None) -> Path | None:
-    """The working folder is the default, but not where it is the user's home or the root: nobody means all of that."""
+    """The working folder is the default, but not the user's home or the root: nobody wants a snapshot of those."""
     if given is None:
         return None
     folder = Path(given).absolute()

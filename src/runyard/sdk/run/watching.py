@@ -1,4 +1,4 @@
-"""The part of `Run` that watches it: status, details, logs, and waiting for its end."""
+"""The part of `Run` for watching it: status, details, logs, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WAITING = (QUEUED, PROVISIONING)
 """States in which a run waits for nodes; its reason explains it."""
 
 WIDGETS = "runyard.sdk.widgets.run_details"
-"""Not imported here: whoever uses widgets has loaded it, and their last picture belongs to the wait."""
+"""Not imported here: code that uses widgets has loaded it, and their last picture belongs to the wait."""
 
 _ROLE = re.compile(r"(?P<stem>.*)_(?P<role>rank|worker|ps|process)_(?P<number>\d+)\.txt")
 
 
 def followed_log(names: list[str]) -> str | None:
-    """Which of a run's logs is shown while it runs: the script's own output, of the first process where there are many;
-    until there is any, how its environment is built.
+    """Which of a run's logs is shown while it runs: the script's output, of the first process where there are many;
+    before that, the log of its environment's build.
 
     >>> followed_log(["system_logs/runner.txt", "user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"])
     'user_logs/std_log_process_0.txt'
@@ -57,13 +57,13 @@ class RunWatching(RunCore):
         return self._cached()["status"]
 
     def get_status(self) -> str:
-        """The status now. A run that has ended stays as it is, so it is not asked for again."""
+        """The current status. That of a run that has ended is final, so it is not fetched again."""
         if self._document is not None and self._document["status"] in TERMINAL:
             return self._document["status"]
         return self._fetch()["status"]
 
     def get_detailed_status(self) -> dict[str, Any]:
-        """`status`, and in `details` why the run waits, where it does."""
+        """`status`, and in `details` why the run is waiting, if it is."""
         document = self._fetch()
         return {"status": document["status"], "details": document["reason"] if document["status"] in WAITING else None}
 
@@ -72,7 +72,7 @@ class RunWatching(RunCore):
         return details(self._fetch())
 
     def get_details_with_logs(self) -> dict[str, Any]:
-        """The same, with each log's text in place of its address."""
+        """The same, with each log's text instead of its URL."""
         found = self.get_details()
         found["logFiles"] = {name: self._log_text(name) for name in found["logFiles"]}
         return found

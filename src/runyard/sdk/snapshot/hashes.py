@@ -66,7 +66,7 @@ class Known:
 
 
 class Content(NamedTuple):
-    """Where the bytes of a hash can be read: the file itself, or a copy of one that never stood still."""
+    """Where the bytes of a hash can be read: the file itself, or a copy of one that is being changed."""
 
     path: str  # in the folder
     place: str
@@ -74,7 +74,7 @@ class Content(NamedTuple):
 
 
 class Hashes:
-    """The hashes of a folder's files, and where to read their bytes. A context: copies go away at its end."""
+    """The hashes of a folder's files, and where to read their bytes. A context manager: it removes copies."""
 
     def __init__(self, root: Path, known: Known) -> None:
         self.root, self.known = root, known
@@ -134,7 +134,7 @@ class Hashes:
             raise unreadable(str(place), error) from error
 
     def _copied(self, file: Found, place: Path) -> manifest.Entry:
-        """A file that is being written all the time: what a copy caught is what is sent."""
+        """A file that is written all the time: the content of a copy is sent."""
         copy = Path(self._copies.name) / hashlib.sha256(os.fsencode(file.path)).hexdigest()
         shutil.copyfile(place, copy)
         with copy.open("rb") as stream:

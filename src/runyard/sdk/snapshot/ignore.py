@@ -2,7 +2,7 @@
 
 One file rules: `.amlignore`, or else `.gitignore`, with git's rules. Where there is neither, Azure takes everything;
 here `.git`, `__pycache__` and `.ipynb_checkpoints` stay out, because a run has no use for them and they change with
-every command (`.amlignore`, even an empty one, gives the choice back).
+every command (`.amlignore`, even an empty one, overrides this).
 """
 
 from __future__ import annotations

@@ -87,11 +87,11 @@ def _listed(root: Path, below: str) -> list[os.DirEntry[str]]:
 
 
 def _link(tree: Tree, path: str, place: str, real_root: str) -> None:
-    """A link stays a link when it leads to a place in the folder, or nowhere. A file elsewhere comes along."""
+    """A link stays a link when its target is in the folder, or missing. A file elsewhere is included."""
     target = os.readlink(place)
     try:
         status = os.stat(place)
-    except OSError:  # broken, or it leads to itself
+    except OSError:  # broken, or a loop
         tree.entries.append(manifest.Entry(path, manifest.LINK, target=target))
         return
     reached = os.path.realpath(place)

@@ -24,7 +24,7 @@ _ADDRESSES = {name for name in FACTS if name.endswith("_URI")}
 
 
 def git_properties(folder: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The git facts of a folder as properties of a run."""
+    """The git state of a folder as properties of a run."""
     environment = os.environ if environment is None else environment
     known = {variable: environment[variable] for variable in FACTS if environment.get(variable)}
     if _repository(folder) is not None and not known.keys() >= _TOLD_BY_GIT:
@@ -41,12 +41,12 @@ def without_credentials(url: str) -> str:
     """
     from runyard.contracts.secrets import mask
 
-    # As far as the last @ before the path: passwords hold signs that a careful user would have escaped.
+    # Up to the last @ before the path: passwords may hold characters that should have been escaped.
     return mask(re.sub(r"^([a-z][a-z0-9+.\-]*://)[^/]*@", r"\1", url, flags=re.IGNORECASE))
 
 
 def _repository(folder: Path) -> Path | None:
-    """The folder upwards that has a .git: asking for it costs nothing, asking git costs a process."""
+    """The nearest parent folder with a .git: looking costs nothing, calling git costs a process."""
     here = folder.resolve()
     return next((place for place in (here, *here.parents) if (place / ".git").exists()), None)
 
@@ -82,7 +82,7 @@ def _ask_git(folder: Path) -> dict[str, str]:
 def _git(folder: Path, *arguments: str) -> str | None:
     import subprocess
 
-    # GIT_OPTIONAL_LOCKS: looking must not get in the way of a git command that the user runs at the same time.
+    # GIT_OPTIONAL_LOCKS: reading must not block a git command that the user runs at the same time.
     environment = dict(os.environ, GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:
         asked = subprocess.run(

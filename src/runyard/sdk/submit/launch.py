@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
 
 ON_DEMAND = ("amlcompute", "containerinstance")
-"""Targets by which SDK v1 has a machine of Azure made for one run."""
+"""Targets for which SDK v1 has Azure create a machine for one run."""
 DEFAULT_INTERPRETER = "python"
 ENVIRONMENT_PROPERTY = "runyard.environment"
 OF_THE_SHELL = (
@@ -28,7 +28,7 @@ OF_THE_SHELL = (
     *("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LANG", "LC_ALL", "TZ"),
 )
 """Variables that a run on this machine takes from the submitter's shell: the server may have been started from another
-one, long ago. Only ways to programs and the locale: the rest may hold secrets, and what is sent is stored."""
+one, long ago. Only search paths and the locale: the rest may hold secrets, and what is sent is stored."""
 
 
 def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def environment_property(run_config: RunConfiguration, engine: str) -> str:
 
 
 def _specification(run_config: RunConfiguration) -> Specification:
-    """What the environment asks for. One that nobody has touched asks for the Python that this code runs in."""
+    """The environment's specification. An unchanged default environment means the Python that this code runs in."""
     environment = run_config.environment
     if environment.is_untouched_default():
         return Specification(name=environment.name or "", user_managed=True)
@@ -102,7 +102,7 @@ def _specification(run_config: RunConfiguration) -> Specification:
 def _interpreter(specification: Specification, engine: str) -> str:
     """The Python that runs the script where none is built: the one that this code runs in, unless another is named.
 
-    A node of a cluster may not have it. Where nobody has named it, such a node takes its own `python3` instead.
+    A node of a cluster may not have it. Unless it was named, such a node uses its own `python3` instead.
     """
     given = specification.interpreter
     if specification.kind != CURRENT:
@@ -150,7 +150,7 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
 
 
 def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
-    """What SDK v1 can ask for and this version cannot do is refused, never left aside in silence."""
+    """Settings of SDK v1 that this version cannot honour are refused, never ignored silently."""
     wanted = {
         "data references": bool(run_config.data_references),
         "datasets as inputs": bool(run_config.data),

@@ -37,7 +37,7 @@ class HistoryConfiguration(Configuration):
 
 @dataclass(repr=False)
 class DockerConfiguration(Configuration):
-    """Whether and how a run takes place in a container."""
+    """Whether and how a run is executed in a container."""
 
     use_docker: bool = False
     shared_volumes: bool = True
@@ -63,7 +63,7 @@ class HdiConfiguration(Configuration):
 
 @dataclass(repr=False)
 class AmlComputeConfiguration(Configuration):
-    """The machine that a run on the target 'amlcompute' asks for."""
+    """The machine for a run on the target 'amlcompute'."""
 
     vm_size: str | None = None
     vm_priority: str | None = None
@@ -74,7 +74,7 @@ class AmlComputeConfiguration(Configuration):
 
 @dataclass(repr=False)
 class KubernetesComputeConfiguration(Configuration):
-    """The instance type that a run on Kubernetes asks for."""
+    """The instance type for a run on Kubernetes."""
 
     _open = True
 
@@ -85,7 +85,7 @@ class KubernetesComputeConfiguration(Configuration):
 class RunyardConfiguration(Configuration):
     """What Runyard can do and SDK v1 has no setting for.
 
-    `restarts` is how often a run is started again by itself after its nodes were taken away. `process_count_per_node`
+    `restarts` is how often a run is restarted automatically after its nodes were taken away. `process_count_per_node`
     is the number of plain processes on each node of a run without a framework; None starts one, without a rank.
     """
 

@@ -1,4 +1,4 @@
-"""Run configurations on disk: `.azureml/<name>` in YAML, with the packages (if asked, the environment too) beside."""
+"""Run configurations on disk: `.azureml/<name>` in YAML, with the packages (optionally the environment too) beside."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ScriptRunConfig:
     'local'
 
     The parameters fill in a new run configuration. When `run_config` is given it is used instead: `script`, `arguments`
-    and `command` still win over its own, all others are left aside with a warning.
+    and `command` still win over its own, all others are ignored with a warning.
     """
 
     MAX_DURATION_SECONDS_DEFAULT = 30 * 24 * 60 * 60

@@ -1,4 +1,4 @@
-"""Which values a metric may have, and how numpy's, torch's and everybody else's numbers become one of them."""
+"""Which values a metric may have, and how numbers of numpy, torch and others become one of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scalar(value: object) -> tuple[Scalar, bool]:
 
 
 def refuse_many(name: str, value: object) -> None:
-    """`run.log` takes one value; many have methods of their own."""
+    """`run.log` takes one value; for several there are other methods."""
     if isinstance(value, (list, range)) or hasattr(value, "__next__"):
         kind = type(value).__name__
         raise UserErrorException(

@@ -1,7 +1,7 @@
 """The folders for journals of runs, and the background process that delivers them to the server.
 
-Inside a submitted run it is the folder in RUNYARD_TELEMETRY, and the node runner ships it. An interactive run, and
-whoever logs into a run from outside, has a folder of its own in `<home>/telemetry/`, shipped by a background process
+Inside a submitted run it is the folder in RUNYARD_TELEMETRY, and the node runner ships it. Interactive runs, and
+handles from outside, have a folder of their own in `<home>/telemetry/`, shipped by a background process
 (`runyard.node.delivery.interactive_delivery`) that outlives this one:
 
     <home>/telemetry/<random>/
@@ -9,7 +9,7 @@ whoever logs into a run from outside, has a folder of its own in `<home>/telemet
         ship.lock        held by the shipper
         ship.log         the shipper's own log
         journal/ spool/  as in `runyard.contracts.journal`
-        streams/         what a led run prints (user_log.txt) and a link to its folder of logs (logs)
+        streams/         the output of an interactive run (user_log.txt) and a link to its folder of logs (logs)
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class Telemetry:
         return journal
 
     def store_bytes(self, run_id: str, name: str, content: bytes) -> None:
-        """Put bytes on their way to the run's history under `name`. OSError when the disk does not take them."""
+        """Queue bytes for the run's history under `name`. OSError when the disk is full."""
         with self._spooled(run_id, name) as file:
             file.write(content)
 
     def store_file(self, run_id: str, name: str, source: Path) -> None:
-        """The same for a file, as it is at this moment: it may change or go away afterwards."""
+        """The same for a file, as it is now: it may be changed or removed afterwards."""
         with self._spooled(run_id, name) as file, source.open("rb") as content:
             shutil.copyfileobj(content, file, 1 << 20)
 
@@ -90,7 +90,7 @@ class Telemetry:
             pause = min(pause * 1.5, 0.05)
 
     def _written(self, run_id: str) -> list[tuple[Path, int]]:
-        """The journals of a run, of whichever process, and how long they are now."""
+        """The journals of a run, of all processes, and their current sizes."""
         folder = self.folder / "journal"
         with contextlib.suppress(FileNotFoundError):
             names = [name for name in os.listdir(folder) if name.startswith(f"{run_id}@") and name.endswith(".jsonl")]
@@ -189,7 +189,7 @@ def start_shipper(folder: Path) -> None:
 
 
 def adopt(home: Path) -> int:
-    """Start shippers for folders that have none: theirs died, or the machine was started again. Returns how many."""
+    """Start shippers for folders without one, after a crash or a reboot. Returns how many."""
     adopted = 0
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(home / "telemetry"):
@@ -204,7 +204,7 @@ def _has_shipper(folder: Path) -> bool:
     try:
         descriptor = os.open(folder / "ship.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:
-        return True  # the folder went away: its shipper has just finished
+        return True  # the folder was removed: its shipper has just finished
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -222,7 +222,7 @@ def _whole_lines(journal: Path) -> int:
             start = file.seek(max(0, size - TAIL))
             return start + file.read(size - start).rfind(b"\n") + 1
     except FileNotFoundError:
-        return 0  # delivered, and cleared away
+        return 0  # delivered, and removed
 
 
 def _confirmed(journal: Path, size: int) -> bool:

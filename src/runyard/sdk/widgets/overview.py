@@ -1,4 +1,4 @@
-"""One look at a run, for the widget: what it is, its metrics thinned, the end of its log. Three requests of a bounded
+"""What the widget fetches of a run: its document, downsampled metrics, the end of its log. Three requests of a bounded
 size, however many metrics and points the run has."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TAIL = 16 << 10
 
 
 class Point(NamedTuple):
-    """A stretch of a series: one value, or many of which the smallest, the largest and the last are known."""
+    """A point of a drawn series: one value, or the smallest, the largest and the last of many."""
 
     x: float
     low: float
@@ -52,7 +52,7 @@ def _tail(service: Service, address: str) -> str:
         with service.client.stream(address, headers={"Range": f"bytes=-{TAIL}"}) as answer:
             content = b"".join(iter(lambda: answer.read(TAIL), b""))
     except ClientProblem as problem:
-        if problem.code in ("file_not_found", "bad_range"):  # emptied or moved since the run was asked for
+        if problem.code in ("file_not_found", "bad_range"):  # truncated or moved since the run was fetched
             return ""
         raise sdk_exception(problem) from None
     text = content.decode("utf-8", "replace")

@@ -1,5 +1,5 @@
-"""A look at a run as HTML for notebooks and as text for terminals: no script, nothing from elsewhere, every text
-escaped. Colours are such that they can be read on a light and on a dark page."""
+"""A run as HTML for notebooks and as text for terminals: no script, no external resource, every text
+escaped. The colours are readable on a light and on a dark page."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _metric_html(seen: Look, number: int) -> str:
 
 
 def _curve(drawn: Sequence[Point], label: str) -> str:
-    """An SVG of a series: the last values as a line, and around it from the smallest to the largest."""
+    """An SVG of a series: the last values as a line, over a band from the smallest to the largest."""
     low, high = min(point.low for point in drawn), max(point.high for point in drawn)
     left, right = drawn[0].x, drawn[-1].x
 
@@ -129,7 +129,7 @@ def _curve(drawn: Sequence[Point], label: str) -> str:
 
 
 def _share(value: float, low: float, high: float) -> float:
-    """How far a value is on the way from the smallest to the largest. In halves: their difference may be no number."""
+    """The position of a value between the smallest and the largest. In halves: their difference may overflow."""
     span = high / 2 - low / 2
     return (value / 2 - low / 2) / span if span > 0 else 0.5
 

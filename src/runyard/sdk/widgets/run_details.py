@@ -1,7 +1,7 @@
-"""`RunDetails`, SDK v1's widget: a run as it goes, below the cell of a notebook; in a terminal, as text.
+"""`RunDetails`, SDK v1's widget: a live view of a run below the cell of a notebook; in a terminal, as text.
 
 It is plain HTML in one display that a thread updates, so it works in every front end, without a network, and stays in
-the saved notebook. IPython is used where it is running already, and is imported by nobody else.
+the saved notebook. IPython is used where it is already running, and never imported otherwise.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class RunDetails:
 
     def show(self, render_lib: Any = None, widget_settings: Mapping[str, Any] | None = None) -> None:
         """Show the run. In a notebook the view follows the run until it has ended, and the cell does not wait for it;
-        elsewhere it is printed as it is now. The arguments are taken for the sake of SDK v1 and change nothing."""
+        elsewhere its current state is printed. The arguments exist for SDK v1 and change nothing."""
         if _in_notebook():
             _follow(self._run)
         else:
             print(rendering.text(look(self._run._service, self._run.id)), flush=True)
 
     def get_widget_data(self, widget_settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What the widget shows, as a dict with SDK v1's keys. Series are thinned, and the log is cut to its end."""
+        """What the widget shows, as a dict with SDK v1's keys: series are downsampled, the log is cut to its end."""
         service = self._run._service
         seen = look(service, self._run.id)
         run = seen.run
@@ -117,7 +117,7 @@ class Watch:
         self._thread = threading.Thread(target=self._work, name=f"widget of {run_id}", daemon=True)
 
     def add(self, handle: Handle) -> None:
-        """Show the run there too. The caller holds the lock, so that a watch that is about to end sees it."""
+        """Add a display. The caller holds the lock, so that a watch that is about to end sees it."""
         self._handles = [*self._handles, handle][-HANDLES:]  # cells that were run again have lost their display
         self._drawn.clear()
         self._wake.set()
@@ -129,7 +129,7 @@ class Watch:
         self._drawn.wait(seconds)
 
     def settle(self, seconds: float) -> None:
-        """The run has ended: draw it so, now."""
+        """The run has ended: draw its final state now."""
         self._wake.set()
         self._thread.join(seconds)
 
@@ -177,7 +177,7 @@ _lock = threading.Lock()
 
 
 def settle(run_id: str) -> None:
-    """Called when somebody has seen the run end: what the notebook is saved with is how it ended."""
+    """Called when the run's end was seen: the notebook is saved with its final picture."""
     watch = _watches.get(run_id)
     if watch is not None:
         watch.settle(LAST_LOOK)

@@ -83,7 +83,7 @@ class AbsentParts:
         absent("storage accounts or registries with keys", "The server's token is in the file `token` of RUNYARD_HOME.")
 
     def sync_keys(self, no_wait: bool = False) -> None:
-        """Nothing to do: there are no keys that could go out of step."""
+        """Nothing to do: there are no keys to synchronize."""
 
     def set_connection(self, name: str, category: str, target: str, authType: str, value: str) -> NoReturn:
         absent("connections", "Hand credentials to a run with run_config.environment_variables.")

@@ -21,7 +21,7 @@ CANDIDATES = (
 
 @dataclass(frozen=True)
 class WorkspaceConfig:
-    """Which workspace is meant. `server` is the address of a server elsewhere."""
+    """Which workspace to use. `server` is the address of a server elsewhere."""
 
     subscription_id: str
     resource_group: str
@@ -37,9 +37,9 @@ class WorkspaceConfig:
 
 
 def find_config(path: str | os.PathLike[str] | None, file_name: str | None = None) -> Path | None:
-    """The file that `Workspace.from_config(path)` means; None when there is none.
+    """The file for `Workspace.from_config(path)`; None when there is none.
 
-    A file is taken as it is. From a folder, each candidate is looked for up to the root before the next is tried: a
+    A file is used as it is. From a folder, each candidate is looked for up to the root before the next is tried: a
     `.azureml/config.json` far up wins over a `config.json` right here.
     """
     start = Path(path) if path is not None else Path()
