@@ -37,7 +37,9 @@ def test_the_error_is_where_both_generations_of_scripts_look() -> None:
     document = cast("RunDocument", hostile.run("r", error=error))
     assert details(document)["error"] == {**error, "error": {"code": "ScriptFailed", "message": "train.py failed"}}
     assert error_text(document) == "train.py failed\nLook."
-    assert '"code": "ScriptFailed"' in str(failed(document))
+    raised = failed(document)
+    assert '"code": "ScriptFailed"' in raised.error_details
+    assert str(raised).startswith("Run r has failed: train.py failed")
 
 
 def test_a_failure_without_a_cause() -> None:

@@ -53,14 +53,14 @@ def test_in_a_notebook_it_follows_the_run_after_its_cell_has_ended(workspace: Wo
         """,
         f"""
         import threading, time
-        from runyard.sdk import run_widget
+        from runyard.sdk.widgets import run_details
         print('the kernel is free while the run is', run.get_status())
-        while 'last words' not in run_widget._watches[run.id]._seen.tail: time.sleep(0.05)
+        while 'last words' not in run_details._watches[run.id]._seen.tail: time.sleep(0.05)
         open({str(tmp_path / "go")!r}, 'w').close()
         run.wait_for_completion()
         """,
         """
-        while run_widget._watches: time.sleep(0.05)
+        while run_details._watches: time.sleep(0.05)
         print([each.name for each in threading.enumerate() if 'widget' in each.name])
         print(sorted(name for name in ('ipywidgets', 'matplotlib', 'pandas') if name in __import__('sys').modules))
         """,
