@@ -30,73 +30,73 @@ def wait_until_gone(pid: int) -> None:
         time.sleep(0.01)
 
 
-def test_a_server_is_started_found_and_stopped(own_home: Path) -> None:
-    assert find_server(own_home) is None
-    url = ensure_server(own_home)
+def test_a_server_is_started_found_and_stopped(home: Path) -> None:
+    assert find_server(home) is None
+    url = ensure_server(home)
     assert healthy(url)
-    assert ensure_server(own_home) == url
-    running = find_server(own_home)
+    assert ensure_server(home) == url
+    running = find_server(home)
     assert running is not None
-    assert stop_server(own_home)
+    assert stop_server(home)
     assert not processes.alive(running.pid)
-    assert find_server(own_home) is None
-    assert not stop_server(own_home)
+    assert find_server(home) is None
+    assert not stop_server(home)
 
 
-def test_two_clients_at_the_same_moment_start_one_server(own_home: Path) -> None:
+def test_two_clients_at_the_same_moment_start_one_server(home: Path) -> None:
     asking = [
-        subprocess.Popen([sys.executable, "-c", ASK.format(str(own_home))], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, "-c", ASK.format(str(home))], stdout=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
     answers = {process.communicate(timeout=90)[0].strip() for process in asking}
     assert len(answers) == 1
     assert all(process.returncode == 0 for process in asking)
-    assert (own_home / "server.log").read_text().count("serves") == 1
+    assert (home / "server.log").read_text().count("serves") == 1
 
 
-def test_a_server_that_was_killed_is_started_again(own_home: Path) -> None:
-    ensure_server(own_home)
-    running = homes.read_server(own_home)
+def test_a_server_that_was_killed_is_started_again(home: Path) -> None:
+    ensure_server(home)
+    running = homes.read_server(home)
     assert running is not None
     os.kill(running.pid, signal.SIGKILL)
     wait_until_gone(running.pid)
-    assert find_server(own_home) is None
-    assert healthy(ensure_server(own_home))
+    assert find_server(home) is None
+    assert healthy(ensure_server(home))
 
 
-def test_a_server_that_cannot_start_says_why(own_home: Path) -> None:
-    (own_home / "runyard.db").write_bytes(b"this is not a database" * 1000)
+def test_a_server_that_cannot_start_says_why(home: Path) -> None:
+    (home / "runyard.db").write_bytes(b"this is not a database" * 1000)
     with pytest.raises(ServerNotStarted) as caught:
-        ensure_server(own_home)
+        ensure_server(home)
     assert "It said:" in caught.value.title
     assert "runyard.db" in caught.value.title
     assert "runyard doctor" in caught.value.help
 
 
-def test_a_home_that_cannot_be_made_says_which(own_home: Path) -> None:
-    (own_home / "file").write_text("")
+def test_a_home_that_cannot_be_made_says_which(home: Path) -> None:
+    (home / "file").write_text("")
     with pytest.raises(ServerNotStarted, match="RUNYARD_HOME"):
-        ensure_server(own_home / "file" / "home")
+        ensure_server(home / "file" / "home")
 
 
-def test_a_stale_server_json_is_not_believed(own_home: Path) -> None:
+def test_a_stale_server_json_is_not_believed(home: Path) -> None:
     """The process id may belong to somebody else by now."""
-    (own_home / "server.json").write_text(f'{{"url": "http://127.0.0.1:1", "pid": {os.getpid()}, "version": "0"}}')
-    assert find_server(own_home) is None
-    assert healthy(ensure_server(own_home))
+    (home / "server.json").write_text(f'{{"url": "http://127.0.0.1:1", "pid": {os.getpid()}, "version": "0"}}')
+    assert find_server(home) is None
+    assert healthy(ensure_server(home))
 
 
-def test_a_stranger_with_the_id_of_a_dead_server_is_neither_asked_nor_ended(own_home: Path) -> None:
-    ensure_server(own_home)
-    said = json.loads(homes.server_file(own_home).read_text())
+def test_a_stranger_with_the_id_of_a_dead_server_is_neither_asked_nor_ended(home: Path) -> None:
+    ensure_server(home)
+    said = json.loads(homes.server_file(home).read_text())
     with subprocess.Popen(["sleep", "600"]) as stranger:
         try:
             told = {**said, "pid": stranger.pid}  # the port answers, as that of another user's server might
-            homes.server_file(own_home).write_text(json.dumps(told))
-            assert find_server(own_home) is None
-            assert not stop_server(own_home)
+            homes.server_file(home).write_text(json.dumps(told))
+            assert find_server(home) is None
+            assert not stop_server(home)
             assert stranger.poll() is None
         finally:
             stranger.kill()
-    homes.server_file(own_home).write_text(json.dumps(said))
-    assert stop_server(own_home)
+    homes.server_file(home).write_text(json.dumps(said))
+    assert stop_server(home)

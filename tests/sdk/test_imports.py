@@ -64,8 +64,8 @@ def test_every_module_works_on_python_38() -> None:
     assert modules_outside_the_standard_library(python) == []
     names = sorted(
         ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        for part in ("contracts", "sdk")
-        for path in (SOURCE / "runyard" / part).glob("*.py")
+        for part in ("system", "contracts", "client", "sdk")
+        for path in (SOURCE / "runyard" / part).rglob("*.py")
         if path.stem != "__init__"
     )
     script = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
@@ -76,9 +76,11 @@ def test_every_module_works_on_python_38() -> None:
 
 def test_the_client_can_be_had_alone() -> None:
     """The node runner takes the client and leaves the rest where it is."""
-    script = "import sys, runyard.client.http; print([m for m in sys.modules if m.startswith('runyard.sdk.')])"
+    script = "import json, sys, runyard.client.http; print(json.dumps([m for m in sys.modules if 'runyard.' in m]))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert set(json.loads(done.stdout.replace("'", '"'))) == {
+    loaded = set(json.loads(done.stdout))
+    assert {name.split(".")[1] for name in loaded} == {"client", "contracts", "system"}
+    assert {name for name in loaded if name.startswith("runyard.client.")} == {
         "runyard.client.http",
         "runyard.client.problems",
         "runyard.client.stream",

@@ -1,4 +1,4 @@
-"""azureml.core.run, from `runyard.sdk.run.run`. Scripts ask for the two private classes to tell where they run."""
+"""azureml.core.run, from `runyard.sdk.run.run`. Scripts use the two private classes to find out where they run."""
 
 from runyard.sdk.run.context import _SubmittedRun
 from runyard.sdk.run.offline import _OfflineRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from runyard.cli import errors
 from runyard.client.http import Client, ClientProblem, Event, Locator, quote
@@ -21,68 +21,21 @@ if TYPE_CHECKING:
     from runyard.contracts.documents import (
         ComputeDocument,
         EnvironmentDocument,
+        EnvironmentMapDocument,
         ExperimentDocument,
+        ExperimentUsage,
         FileDocument,
+        Freed,
+        MetricDocument,
+        NodeDocument,
         RunDocument,
+        Usage,
     )
 
 NEWEST = ("@last", "-")
 PAGE = 500
 CLUSTER_SECONDS = 180.0
 """For how long a cluster that is asked something may take."""
-
-
-class _Points(TypedDict, total=False):
-    """What a metric holds; which of these are there depends on its kind, and on whether it was downsampled."""
-
-    values: list[Any]
-    steps: list[int | None] | None
-    times: list[float]
-    buckets: list[dict[str, Any]]
-    columns: dict[str, list[Any]]
-    ranks: list[int]
-
-
-class MetricDocument(_Points):
-    name: str
-    kind: str
-    description: str
-    count: int
-
-
-class Freed(TypedDict):
-    runs: int
-    experiments: int
-    objects: int
-    bytes_freed: int
-
-
-class Usage(TypedDict):
-    runs: int
-    bytes: int
-
-
-class ExperimentUsage(Usage):
-    id: str
-    workspace: str
-    name: str
-
-
-class NodeDocument(TypedDict):
-    """`runyard.contracts.compute.Node`."""
-
-    name: str
-    state: str
-    run_id: str | None
-    address: str
-
-
-class MapDocument(TypedDict):
-    """What stands in for environments whose names match a pattern: an interpreter, or a definition."""
-
-    pattern: str
-    interpreter: str | None
-    definition: dict[str, Any] | None
 
 
 class Api:
@@ -313,23 +266,23 @@ class Api:
         found: list[NodeDocument] = answer["nodes"]
         return found
 
-    def maps(self, workspace: str) -> list[MapDocument]:
+    def maps(self, workspace: str) -> list[EnvironmentMapDocument]:
         """What stands in for which names of environments, in the order in which they are tried."""
-        found: list[MapDocument] = self.client.get(f"{_of(workspace)}/environment-maps")["maps"]
+        found: list[EnvironmentMapDocument] = self.client.get(f"{_of(workspace)}/environment-maps")["maps"]
         return found
 
     def put_map(
         self, workspace: str, pattern: str, interpreter: str | None = None, definition: dict[str, Any] | None = None
-    ) -> list[MapDocument]:
+    ) -> list[EnvironmentMapDocument]:
         target = {"interpreter": interpreter} if interpreter is not None else {"definition": definition}
         answer = self.client.put(f"{_of(workspace)}/environment-maps", {"pattern": pattern, **target})
-        found: list[MapDocument] = answer["maps"]
+        found: list[EnvironmentMapDocument] = answer["maps"]
         return found
 
-    def delete_map(self, workspace: str, pattern: str) -> list[MapDocument]:
+    def delete_map(self, workspace: str, pattern: str) -> list[EnvironmentMapDocument]:
         # Sent once: a repeat of one that was heard would say that there is no such pattern.
         answer = self.client.delete(f"{_of(workspace)}/environment-maps", params={"pattern": pattern}, idempotent=False)
-        found: list[MapDocument] = answer["maps"]
+        found: list[EnvironmentMapDocument] = answer["maps"]
         return found
 
     def settings(self, workspace: str) -> dict[str, str]:

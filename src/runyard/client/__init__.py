@@ -1,1 +1,1 @@
-"""Talking to the server: HTTP, streams, problems, and the server process of this machine. Standard library alone."""
+"""The HTTP client: requests, streams, problems, and the server process of this machine. Standard library alone."""

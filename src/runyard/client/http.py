@@ -56,10 +56,10 @@ Body = Union[bytes, Callable[[], Iterable[bytes]]]
 
 @dataclass(frozen=True)
 class Locator:
-    """Where the server is and what opens its door.
+    """Where the server is, and the token for it.
 
-    `server_file` is the server.json of a home on this machine: it is read again when nobody answers, because a server
-    that was started again may listen elsewhere. `revive` starts a server that is gone and returns its address.
+    `server_file` is the server.json of a home on this machine: it is read again when a request fails, because a
+    restarted server may listen elsewhere. `revive` starts the server again when it is down and returns its address.
     """
 
     url: str
@@ -69,7 +69,7 @@ class Locator:
 
     @staticmethod
     def of_run(environment: Mapping[str, str] | None = None) -> Locator:
-        """The way to the server from inside a run, as the node runner laid it down in the environment."""
+        """How to reach the server from inside a run, from the variables that the node runner has set."""
         environment = os.environ if environment is None else environment
         file = environment.get("RUNYARD_SERVER_FILE")
         return Locator(
@@ -91,7 +91,7 @@ class Client:
         self.locator = locator
         self.timeout = timeout
         self.patience = patience  # seconds for which a request is tried again
-        self._kept = threading.local()
+        self._pool = threading.local()
 
     @property
     def url(self) -> str:
@@ -126,10 +126,10 @@ class Client:
         patience: float | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Send `value` as JSON, or `body` as it is, and return what the answer's JSON holds.
+        """Send `value` as JSON, or `body` as it is, and return the JSON of the response.
 
-        A request that never reached the server is tried again for `patience` seconds; one that may have is tried
-        again only when doing it twice does no harm. A body in pieces needs its `length`.
+        A request that never reached the server is retried for `patience` seconds; one that may have reached it only
+        when it is idempotent. A body in pieces needs its `length`.
         """
         sent = dict(headers or {})
         if value is not None:
@@ -168,7 +168,7 @@ class Client:
         patience: float | None = None,
         timeout: float | None = None,
     ) -> Iterator[Stream]:
-        """Open an answer to be read piece by piece (`with client.stream(...) as answer`)."""
+        """Open a response to be read piece by piece (`with client.stream(...) as answer`)."""
         sent = dict(headers or {})
         body = None if value is None else json.dumps(value).encode("utf-8")
         if body is not None:
@@ -194,8 +194,8 @@ class Client:
 
     @contextmanager
     def events(self, path: str, params: Params | None = None, timeout: float = 30.0) -> Iterator[Iterator[Event]]:
-        """The server-sent events of `path`. Silence longer than `timeout` (the server says something every 10 s), or
-        a connection that breaks, is `Unreachable`: the caller decides whether to ask again."""
+        """The server-sent events of `path`. Silence longer than `timeout` (the server sends something every 10 s), or
+        a broken connection, is `Unreachable`: the caller decides whether to retry."""
         headers = {"Accept": "text/event-stream"}
         with self.stream(path, params, headers=headers, timeout=timeout, patience=0) as answer:
             yield self._events(answer)
@@ -240,8 +240,8 @@ class Client:
             if time.monotonic() >= deadline:
                 raise last
             address = self.locator.moved()
-            gone = address is None or (address == self.url and last.code != "not_ready")
-            if gone and self.locator.revive is not None and not revived:
+            is_down = address is None or (address == self.url and last.code != "not_ready")
+            if is_down and self.locator.revive is not None and not revived:
                 address, revived = self.locator.revive(), True
             if address is not None and address != self.url:
                 self.locator = replace(self.locator, url=address)
@@ -250,7 +250,7 @@ class Client:
             pause = min(pause * 2, 1.0)
 
     def _is_strangers(self, refusal: ClientProblem) -> bool:
-        """Whether it was another server that refused: ours is gone, or elsewhere, and that one has its port now."""
+        """Whether another server refused: ours is down or has moved, and that one now has its port."""
         if refusal.code != "not_authenticated" or self.locator.server_file is None:
             return False
         running = homes.read_server(self.locator.server_file.parent)
@@ -276,7 +276,7 @@ class Client:
             try:
                 connection.request(method, target, body() if callable(body) else body, every)
             except (BrokenPipeError, ConnectionResetError):
-                return connection.getresponse()  # a server that refuses a large body says why, then hangs up
+                return connection.getresponse()  # a server that refuses a large body sends the reason, then hangs up
             return connection.getresponse()
         except transport_errors() as error:
             connection.close()
@@ -290,15 +290,15 @@ class Client:
 
     @contextmanager
     def _connection(self, timeout: float | None) -> Iterator[http.client.HTTPConnection]:
-        """This thread's connection to where the server is now, opened or opened again where needed."""
+        """This thread's connection to the server's current address, opened where needed."""
         key = (os.getpid(), self.url)
-        kept: tuple[tuple[int, str], http.client.HTTPConnection] | None = getattr(self._kept, "connection", None)
-        if kept is not None and (kept[0] != key or not _usable(kept[1])):
-            if kept[0][0] == key[0]:
-                kept[1].close()
-            kept = None
-        connection = kept[1] if kept is not None else self._open(timeout)
-        self._kept.connection = None
+        pooled: tuple[tuple[int, str], http.client.HTTPConnection] | None = getattr(self._pool, "connection", None)
+        if pooled is not None and (pooled[0] != key or not _usable(pooled[1])):
+            if pooled[0][0] == key[0]:
+                pooled[1].close()
+            pooled = None
+        connection = pooled[1] if pooled is not None else self._open(timeout)
+        self._pool.connection = None
         if connection.sock is not None:
             connection.sock.settimeout(self.timeout if timeout is None else timeout)
         try:
@@ -312,7 +312,7 @@ class Client:
             raise
         finally:
             if connection.sock is not None:
-                self._kept.connection = (key, connection)
+                self._pool.connection = (key, connection)
 
     def _open(self, timeout: float | None) -> http.client.HTTPConnection:
         connection = _connect(self.url, self.timeout if timeout is None else timeout)
@@ -325,10 +325,10 @@ class Client:
     def _unreachable(self, reason: BaseException, sent: bool) -> Unreachable:
         if self.locator.server_file is not None:
             log = self.locator.server_file.parent / "server.log"
-            words = f"`runyard up` starts it; `runyard doctor` looks for the cause; its log is {log}."
+            advice = f"`runyard up` starts it; `runyard doctor` looks for the cause; its log is {log}."
         else:
-            words = "Check the address and that the server runs there (`runyard serve`)."
-        return Unreachable(self.url, reason, sent, words)
+            advice = "Check the address and that the server runs there (`runyard serve`)."
+        return Unreachable(self.url, reason, sent, advice)
 
 
 def healthy(url: str, timeout: float = 2.0) -> bool:
@@ -344,7 +344,7 @@ def healthy(url: str, timeout: float = 2.0) -> bool:
 
 
 def quote(segment: str) -> str:
-    """One piece of a path, safe in an address; '/' stays, so that names of files keep their shape."""
+    """One piece of a path, escaped for a URL; '/' stays, because names of files may contain folders."""
     from urllib.parse import quote as escape
 
     return escape(segment.encode("utf-8", "surrogateescape"), safe="/~")
@@ -380,7 +380,7 @@ def _connect(url: str, timeout: float) -> http.client.HTTPConnection:
 
 
 def _usable(connection: http.client.HTTPConnection) -> bool:
-    """Whether a kept connection is open: one that the server has closed is readable (its end is there to be read)."""
+    """Whether a pooled connection is open: one that the server has closed is readable (its end can be read)."""
     import select
 
     if connection.sock is None:

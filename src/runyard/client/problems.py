@@ -1,4 +1,4 @@
-"""What goes wrong with a request: it was refused, or nobody answered."""
+"""What can go wrong with a request: it was refused, or there was no response."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ClientProblem(Exception):
-    """A request that was refused, or that nobody answered. Fields as in the problem documents of the protocol."""
+    """A request that was refused, or got no response. Fields as in the problem documents of the protocol."""
 
     def __init__(
         self, code: str, title: str, help: str = "", status: int = 0, detail: dict[str, Any] | None = None
@@ -18,37 +18,37 @@ class ClientProblem(Exception):
 
 
 class Unreachable(ClientProblem):
-    """Nobody answered: `sent` tells whether the server may have seen the request all the same."""
+    """No response: `sent` is true when the server may have received the request nevertheless."""
 
     def __init__(self, url: str, reason: BaseException, sent: bool, help: str) -> None:
         from runyard.contracts.secrets import mask
 
-        words = str(reason) or type(reason).__name__
-        super().__init__("server_unreachable", f"The Runyard server at {mask(url)} does not answer ({words}).", help)
+        cause = str(reason) or type(reason).__name__
+        super().__init__("server_unreachable", f"The Runyard server at {mask(url)} does not answer ({cause}).", help)
         self.sent = sent
 
 
 def problem(status: int, content: bytes, url: str) -> ClientProblem:
-    """The refusal that an answer holds, also when it comes from something that is no Runyard server."""
+    """The refusal in a response, also when it comes from something that is no Runyard server."""
     try:
-        said = json.loads(content)
-        code, title = str(said["code"]), str(said["title"])
+        document = json.loads(content)
+        code, title = str(document["code"]), str(document["title"])
     except (ValueError, KeyError, TypeError):
         from runyard.contracts.secrets import mask
 
-        words = content[:200].decode("utf-8", "replace").strip()
+        excerpt = content[:200].decode("utf-8", "replace").strip()
         return ClientProblem(
             f"http_{status}",
-            f"{mask(url)} answered with HTTP status {status} and no reason that Runyard knows: {words!r}.",
+            f"{mask(url)} answered with HTTP status {status} and no reason that Runyard knows: {excerpt!r}.",
             "Check that this is the address of a Runyard server.",
             status,
         )
-    detail = said.get("detail")
-    help = _upgrade_of_this_one() if code == "client_too_old" else str(said.get("help") or "")
+    detail = document.get("detail")
+    help = _upgrade_of_this_client() if code == "client_too_old" else str(document.get("help") or "")
     return ClientProblem(code, title, help, status, detail if isinstance(detail, dict) else {})
 
 
-def _upgrade_of_this_one() -> str:
+def _upgrade_of_this_client() -> str:
     """The server does not know how this client was installed."""
     from runyard.contracts.installation import installation
 

@@ -27,7 +27,7 @@ SLOW_SECONDS = 20.0
 LOG_LINES = 15
 
 _started_here: dict[int, subprocess.Popen[bytes]] = {}
-"""Servers that this process started: asking them keeps them from staying behind as zombies."""
+"""Servers that this process started: they are polled, so that none becomes a zombie."""
 
 
 class ServerNotStarted(ClientProblem):
@@ -37,14 +37,14 @@ class ServerNotStarted(ClientProblem):
 def ensure_server(home: Path, seconds: float = START_SECONDS) -> str:
     """The address of the server of this home; it is started when there is none.
 
-    Two processes that ask at the same moment start one server: the second waits for the first.
+    Two concurrent callers start one server: the second waits for the first.
     """
     running = find_server(home)
     if running is not None:
         return running.url
     deadline = time.monotonic() + seconds
     with _starting(home, deadline):
-        # Nobody can be starting one now. A server that is only slow to answer is waited for longer than before.
+        # No other process can be starting one now. A server that is only slow to answer gets more time than before.
         running = find_server(home, SLOW_SECONDS)
         return running.url if running is not None else _start(home, deadline)
 
@@ -58,7 +58,7 @@ def find_server(home: Path, seconds: float = 2.0) -> homes.Running | None:
 
 
 def stop_server(home: Path, seconds: float = STOP_SECONDS) -> bool:
-    """End the server of this home and wait until it is gone; False when none was running. Runs go on without it."""
+    """Stop the server of this home and wait until it has ended; False when none was running. Runs go on without it."""
     running = homes.read_server(home)
     start = processes.started(running.pid) if running is not None else None
     if running is None or start is None or not _lives(running) or not healthy(running.url, timeout=seconds):
@@ -79,7 +79,7 @@ def _start(home: Path, deadline: float) -> str:
     environment = dict(os.environ, RUNYARD_HOME=str(home))
     with open(log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
         began = output.tell()
-        # The home is also the working folder: a module of the user's folder must not stand in for one of Python's.
+        # The home is also the working folder: a module of the user's folder must not shadow one of Python's.
         process = subprocess.Popen(
             [sys.executable, "-m", "runyard.server"],
             stdin=subprocess.DEVNULL,
@@ -143,7 +143,7 @@ def _starting(home: Path, deadline: float) -> Iterator[None]:
 
 
 def _lives(running: homes.Running) -> bool:
-    """Whether it is still that process: after a crash another may have its id, and a stranger its port."""
+    """Whether it is still that process: after a crash its id and its port may belong to others."""
     child = _started_here.get(running.pid)
     if child is not None and child.poll() is not None:
         del _started_here[running.pid]

@@ -1,4 +1,4 @@
-"""Answers that are read piece by piece, and the events that some of them carry."""
+"""Responses that are read piece by piece, and the server-sent events in some of them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Event(NamedTuple):
 
 
 QUIET = Event("quiet", None)
-"""The server has nothing to tell, and says so every few seconds."""
+"""A heartbeat: the server sends one every few seconds when nothing happens."""
 
 
 class Stream:
-    """An answer that is read piece by piece. It has a connection of its own; leave the `with` block to close it."""
+    """A response that is read piece by piece, over its own connection; leave the `with` block to close it."""
 
     def __init__(
         self,
@@ -38,10 +38,10 @@ class Stream:
         self.headers: Mapping[str, str] = dict(response.headers.items())
         length = response.headers.get("Content-Length")
         self.length = int(length) if length is not None else None
-        self.told_hash: str | None = response.headers.get("X-Runyard-Hash")  # of the whole file, though a part is sent
+        self.file_hash: str | None = response.headers.get("X-Runyard-Hash")  # of the whole file, though a part is sent
 
     def read(self, size: int = -1) -> bytes:
-        """Up to `size` bytes; b"" at the end. An answer that breaks off before its end is `Unreachable`."""
+        """Up to `size` bytes; b"" at the end. A response that breaks off before its end is `Unreachable`."""
         # A negative size means "to the end" to a file, but "until the server hangs up" to http.client.
         return self._counted(lambda: self._response.read(None if size < 0 else size), size)
 

@@ -5,7 +5,7 @@ user's script as well as in the server. Nothing here opens a socket or a databas
 """
 
 PROTOCOL = 1
-"""The version of the HTTP API that this code speaks. It goes up when an older peer would misunderstand."""
+"""The version of the HTTP API in this code. It goes up when an older peer would misunderstand."""
 
 OLDEST_PROTOCOL = 1
 """The oldest protocol that the server still answers."""

@@ -1,4 +1,4 @@
-"""Compute targets: where runs can take place. A target belongs to a workspace; `local` is there without being made.
+"""Compute targets: where runs can be executed. A target belongs to a workspace; `local` always exists.
 
 A target is a pool of nodes behind an engine. On this machine the pool is ours: nodes are places for node runners,
 which come and go between `min_nodes` and `max_nodes`. On Ray and Slurm the cluster has the nodes, and scales itself.
@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Mapping
 
 LOCAL = "local"
-"""The name of the target that is always there: the machine that the server runs on."""
+"""The name of the target that always exists: the machine that the server runs on."""
 
 LOCAL_ENGINE, RAY, SLURM = "local", "ray", "slurm"
 
 DEDICATED, LOW_PRIORITY = "dedicated", "lowpriority"
 RESTARTS = 3
-"""How often a run is started again by itself, unless it says otherwise."""
+"""How often a run is restarted automatically, by default."""
 
 IDLE, PREPARING, RUNNING, LEAVING, UNUSABLE, PREEMPTED = (
     *("idle", "preparing", "running", "leaving", "unusable", "preempted"),
@@ -28,7 +28,7 @@ STEADY, RESIZING = "Steady", "Resizing"
 
 @dataclass(frozen=True)
 class Resources:
-    """What one node of a run must offer. 0: any will do."""
+    """What one node of a run must offer. 0: no requirement."""
 
     cores: int = 0
     memory_mb: int = 0
@@ -37,7 +37,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Target:
-    """What is kept of a compute target."""
+    """A compute target as it is stored."""
 
     name: str
     engine: str = LOCAL_ENGINE
@@ -60,8 +60,8 @@ class Target:
         return asdict(self)
 
     @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> Target:
-        return Target(**{name: said[name] for name in Target.__dataclass_fields__ if name in said})
+    def from_dict(document: Mapping[str, Any]) -> Target:
+        return Target(**{name: document[name] for name in Target.__dataclass_fields__ if name in document})
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Status:
-    """How a target stands at this moment."""
+    """The state of a target at this moment."""
 
     allocation_state: str = STEADY
     current_nodes: int = 0

@@ -1,8 +1,8 @@
-"""Curated environments: what the `AzureML-*` names of SDK v1 stand for here.
+"""Curated environments: what the `AzureML-*` names of SDK v1 mean here.
 
 On Azure each of them was an image with pinned packages, most of which have no build for a current Python. Here a name
-stands for the current releases of the frameworks that it names, found by rules, because Azure has had hundreds of names
-that differ in versions only. No Python is pinned, and Azure's base image stays: the machine stands in for it.
+means the current releases of the frameworks in it, found by rules, because Azure has had hundreds of names
+that differ in versions only. No Python is pinned, and Azure's base image stays: the machine replaces it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 PREFIX = "AzureML-"
 RESERVED = ("azureml", "microsoft")
-"""Beginnings of names, in any case of letters, that only curated environments have."""
+"""Prefixes of names, case-insensitive, that are reserved for curated environments."""
 
 VERSION = "1"
 CPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu22.04:20251130.v1"
@@ -22,9 +22,9 @@ GPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-cuda11.8-cudnn8-ubuntu22.04"
 
 
 class Rule(NamedTuple):
-    """What a word in a name asks for. `framework` is the package that a version after the word belongs to."""
+    """What a part of a name requires. `framework` is the package that a version after that part belongs to."""
 
-    word: str
+    part: str
     framework: str | None
     packages: tuple[str, ...]
     note: str = ""
@@ -96,7 +96,7 @@ _ALONE = (
 
 @dataclass(frozen=True)
 class Curated:
-    """`definition` is an SDK v1 definition, as `Environment.to_dict` writes it; `note` says how it differs."""
+    """`definition` is an SDK v1 definition, as `Environment.to_dict` writes it; `note` explains how it differs."""
 
     name: str
     definition: dict[str, Any]
@@ -119,7 +119,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Curated | None:
-    """What a name stands for; None when no rule knows a word of it.
+    """The environment of that name; None when no rule knows a part of it.
 
     >>> found = find("AzureML-PyTorch-1.6-GPU")
     >>> found.definition["python"]["condaDependencies"]["dependencies"]
@@ -129,28 +129,28 @@ def find(name: str) -> Curated | None:
     """
     if not name.lower().startswith(PREFIX.lower()):
         return None
-    words = name[len(PREFIX) :].lower()
-    rules = [rule for rule in RULES if re.search(rf"(?:^|-){re.escape(rule.word)}(?:$|-)", words)]
+    parts = name[len(PREFIX) :].lower()
+    rules = [rule for rule in RULES if re.search(rf"(?:^|-){re.escape(rule.part)}(?:$|-)", parts)]
     if not rules:
         return None
     packages = list(dict.fromkeys(package for rule in rules for package in rule.packages))
-    if "-dnn" in words and "torch" not in packages:
+    if "-dnn" in parts and "torch" not in packages:
         packages.append("torch")
-    is_gpu = re.search(r"(?:^|-)(gpu|cuda[\d.]*)(?:$|-)", words) is not None
+    is_gpu = re.search(r"(?:^|-)(gpu|cuda[\d.]*)(?:$|-)", parts) is not None
     return Curated(name, _definition(name, packages, GPU_IMAGE if is_gpu else CPU_IMAGE), _note(name, rules, packages))
 
 
 def _note(name: str, rules: list[Rule], packages: list[str]) -> str:
-    said = [_what_is_used(name, rules, packages), *dict.fromkeys(rule.note for rule in rules if rule.note)]
-    return " ".join(said)
+    notes = [_what_is_used(name, rules, packages), *dict.fromkeys(rule.note for rule in rules if rule.note)]
+    return " ".join(notes)
 
 
 def _what_is_used(name: str, rules: list[Rule], packages: list[str]) -> str:
     for rule in rules:
-        asked = re.search(rf"{re.escape(rule.word)}-(\d+(?:\.\d+)*)(?:$|-)", name.lower())
-        if rule.framework is not None and asked is not None:
+        version = re.search(rf"{re.escape(rule.part)}-(\d+(?:\.\d+)*)(?:$|-)", name.lower())
+        if rule.framework is not None and version is not None:
             return (
-                f"{name} stands for {rule.framework} {asked[1]} on Azure: the current release of {rule.framework} is "
+                f"{name} stands for {rule.framework} {version[1]} on Azure: the current release of {rule.framework} is "
                 "used, because old ones have no build for a current Python."
             )
     if not packages:

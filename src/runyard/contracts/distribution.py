@@ -21,7 +21,7 @@ MOST_NODES, MOST_PROCESSES = 10_000, 100_000
 
 
 class BadDistribution(ValueError):
-    """A distribution that cannot be run; the text says why and what to do."""
+    """A distribution that cannot be run; the message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -113,5 +113,5 @@ class Distribution:
         return asdict(self)
 
     @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> Distribution:
-        return Distribution(**{name: said[name] for name in Distribution.__dataclass_fields__ if name in said})
+    def from_dict(document: Mapping[str, Any]) -> Distribution:
+        return Distribution(**{name: document[name] for name in Distribution.__dataclass_fields__ if name in document})

@@ -1,4 +1,4 @@
-"""What the server tells of workspaces, experiments, compute targets and runs (docs/protocol.md), as types."""
+"""The JSON that the server sends (docs/protocol.md), as types: workspaces, experiments, compute targets, runs."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ class EnvironmentDocument(TypedDict):
     curated: bool
 
 
+class EnvironmentMapDocument(TypedDict):
+    """What is used for environments whose names match a pattern: an interpreter, or another definition."""
+
+    pattern: str
+    interpreter: str | None
+    definition: dict[str, Any] | None
+
+
 class StatusDocument(TypedDict):
     """`runyard.contracts.compute.Status`."""
 
@@ -47,7 +55,7 @@ class StatusDocument(TypedDict):
 
 
 class ComputeDocument(TypedDict):
-    """`runyard.contracts.compute.Target`, and how it stands."""
+    """`runyard.contracts.compute.Target` with its current status."""
 
     name: str
     engine: str
@@ -63,6 +71,16 @@ class ComputeDocument(TypedDict):
     modified_at: str
     status: StatusDocument
     provisioning_state: str
+    resources: dict[str, int]  # of one node: `runyard.contracts.compute.Resources`
+
+
+class NodeDocument(TypedDict):
+    """`runyard.contracts.compute.Node`."""
+
+    name: str
+    state: str
+    run_id: str | None
+    address: str
 
 
 class StateDocument(TypedDict):
@@ -72,14 +90,14 @@ class StateDocument(TypedDict):
 
 
 class _Details(TypedDict, total=False):
-    """Told only when a run is asked for by its id, or made."""
+    """Only in the response for one run: when it is created or fetched by its id."""
 
     definition: dict[str, Any]
     launch: dict[str, Any] | None
     states: list[StateDocument]
     logs: list[str]
     token: str
-    size: int  # told in lists, when it is asked for
+    size: int  # in lists, on request
 
 
 class RunDocument(_Details):
@@ -119,16 +137,42 @@ class FileDocument(TypedDict):
     updated_at: str
 
 
-class Metric(TypedDict, total=False):
-    """One metric; which keys are there depends on its kind."""
+class _Points(TypedDict, total=False):
+    """The content of a metric: which keys there are depends on its kind and on whether it was downsampled."""
 
-    name: str
-    kind: str
     type: str
-    description: str
-    count: int
     values: list[Any]
     steps: list[int | None] | None
     times: list[float]
+    buckets: list[dict[str, Any]]
     columns: dict[str, list[Any]]
     ranks: list[int]
+
+
+class MetricDocument(_Points):
+    name: str
+    kind: str
+    description: str | None
+    count: int
+
+
+class Usage(TypedDict):
+    """Disk space, for runs with all their descendants."""
+
+    runs: int
+    bytes: int
+
+
+class ExperimentUsage(Usage):
+    id: str
+    workspace: str
+    name: str
+
+
+class Freed(TypedDict):
+    """What a deletion removed."""
+
+    runs: int
+    experiments: int
+    objects: int
+    bytes_freed: int

@@ -2,7 +2,7 @@
 
 A definition is the document that `Environment.to_dict()` writes and that is registered, versioned and shown. A
 specification is what of it decides how a run starts: no name, no order of packages, no case of letters makes two
-specifications differ that ask for the same. How one is built is not decided here.
+specifications differ that mean the same. How one is built is not decided here.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Mapping
 
 CURRENT, PACKAGES, CONTAINER = "current", "packages", "container"
-"""The kinds: an interpreter that is there, one that is built from packages, an image."""
+"""The kinds: an existing interpreter, one that is built from packages, an image."""
 
 FORMAT = 1
-"""Goes into every key: raise it when the same specification is to be built anew."""
+"""Part of every key: raise it when the same specification must be built again."""
 
 AZURE_IMAGES = ("mcr.microsoft.com/azureml/", "mcr.microsoft.com/azureml:")
-"""Azure's stock images hold a Linux, CUDA and MPI, and no packages: the machine of the run stands in for them."""
+"""Azure's stock images hold a Linux, CUDA and MPI, and no packages: the machine of the run replaces them."""
 
 SDK_PACKAGES = re.compile(r"(azureml|azure-ml)(-[a-z0-9-]+)?")
 """Packages of the SDK itself, by their normal name. They are left out of every environment: the SDK is injected."""
 
 STOCK_PYTHONS = ("3.8.13", "3.10.18")
-"""What SDK v1 fills in where nobody has asked for a Python: no pin."""
+"""What SDK v1 fills in where no Python was chosen: no pin."""
 
 DEFAULT_CHANNELS = ("anaconda", "conda-forge", "defaults")
-"""Channels that SDK v1 writes into every definition: naming them does not ask for conda."""
+"""Channels that SDK v1 writes into every definition: naming them does not require conda."""
 
 _CONDA = re.compile(r"(?:[^\s:]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(.*)", re.DOTALL)
 _PIP = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?(.*)", re.DOTALL)
@@ -37,7 +37,7 @@ _PIP = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\
 
 @dataclass(frozen=True)
 class Specification:
-    """What is asked for, in normal form. `python` is what conda's file says after the word: `3.8`, `>=3.8`, or empty.
+    """What is required, in normal form. `python` is the version in conda's file: `3.8`, `>=3.8`, or empty.
 
     The password of the registry, and credentials inside pip's lines, are names of secrets (`contracts.secrets`).
     """
@@ -47,8 +47,8 @@ class Specification:
     conda: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
     pip: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()  # lines that tell pip how to work
-    left_out: tuple[str, ...] = ()  # lines that ask for the SDK
+    options: tuple[str, ...] = ()  # lines with options for pip
+    left_out: tuple[str, ...] = ()  # lines that name the SDK
     image: str = ""
     dockerfile: str = ""  # its text
     context: str = ""  # the address of a folder to build in, with `context_dockerfile` as its Dockerfile
@@ -68,7 +68,7 @@ class Specification:
 
     @property
     def on_the_machine(self) -> bool:
-        """Whether the image is one of Azure's own that the machine stands in for."""
+        """Whether the image is one of Azure's own that the machine replaces."""
         return self.image.startswith(AZURE_IMAGES)
 
     @property
@@ -78,13 +78,13 @@ class Specification:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """What it asks for, a line each: the image, the Python, the packages."""
+        """The requirements, a line each: the image, the Python, the packages."""
         image = "a Dockerfile" if self.dockerfile or self.context else "" if self.on_the_machine else self.image
         python = f"python {self.python}" if self.python and self.python not in STOCK_PYTHONS else ""
         return tuple(line for line in (image, python, *self.conda, *self.pip) if line)
 
     def key(self, relaxed: bool = False) -> str:
-        """The name of the built environment: the same for all that ask for the same."""
+        """The name of the built environment: the same for equal requirements."""
         content: dict[str, Any] = {
             "format": FORMAT,
             "relaxed": relaxed,
@@ -102,13 +102,13 @@ class Specification:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def as_dict(self) -> dict[str, Any]:
-        said = asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items() if value}
+        fields = asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items() if value}
 
     @staticmethod
-    def from_dict(said: Mapping[str, Any]) -> Specification:
+    def from_dict(document: Mapping[str, Any]) -> Specification:
         known = {each.name for each in fields(Specification)}
-        wanted: dict[str, Any] = {key: value for key, value in said.items() if key in known}
+        wanted: dict[str, Any] = {key: value for key, value in document.items() if key in known}
         wanted.update({key: tuple(value) for key, value in wanted.items() if isinstance(value, list)})
         return Specification(**wanted)
 
@@ -139,7 +139,7 @@ def specification_of(definition: Mapping[str, Any]) -> Specification:
 
 
 def content_hash(definition: Mapping[str, Any]) -> str:
-    """What tells two versions of an environment apart: all of the definition but its name and version."""
+    """What makes two versions of an environment differ: all of the definition but its name and version."""
     content = {key: value for key, value in definition.items() if key not in ("name", "version", "assetId")}
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -154,7 +154,7 @@ def conda_name(package: str) -> str:
 
 
 def conda_version(package: str) -> str:
-    """What a conda package says after its name, without a single leading `=`.
+    """The version part of a conda package, without a single leading `=`.
 
     >>> conda_version("python=3.6.2"), conda_version("numpy>=1.18"), conda_version("scipy"), conda_version("pip==20.1")
     ('3.6.2', '>=1.18', '', '==20.1')
@@ -185,9 +185,9 @@ def is_sdk_package(line: str) -> bool:
     return name is not None and SDK_PACKAGES.fullmatch(name) is not None
 
 
-def _packages(said: Mapping[str, Any]) -> dict[str, Any]:
+def _packages(conda_file: Mapping[str, Any]) -> dict[str, Any]:
     python, conda, pip = "", [], []
-    for each in said.get("dependencies") or ():
+    for each in conda_file.get("dependencies") or ():
         if isinstance(each, Mapping):
             pip += [" ".join(str(line).split()) for line in each.get("pip") or ()]
         elif conda_name(str(each)) == "python":
@@ -198,7 +198,7 @@ def _packages(said: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "python": python,
         "conda": tuple(conda),
-        "channels": tuple(str(each) for each in said.get("channels") or ()),
+        "channels": tuple(str(each) for each in conda_file.get("channels") or ()),
         "pip": tuple(line for line in lines if not is_sdk_package(line)),
         "options": tuple(line for line in pip if line.startswith("-")),
         "left_out": tuple(line for line in lines if is_sdk_package(line)),

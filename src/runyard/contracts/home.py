@@ -1,18 +1,18 @@
-"""Where Runyard keeps its files on this machine, and how a process finds the server that runs here.
+"""Where Runyard stores its files on this machine, and how a process finds the server that runs here.
 
 RUNYARD_HOME (~/.runyard)
     token              the user's token; only the user can read it
     secret             signs run tokens; only the user can read it
     server.json        the address and process id of the server that runs now
-    server.lock        held by that server; `start.lock` by whoever is starting one
-    server.log         what a server in the background has to say
+    server.lock        held by that server; `start.lock` by a process that is starting one
+    server.log         the log of a server in the background
     store.id           ties the files here to their database, which holds the same id
     runyard.db         the database (SQLite)
     objects/           content by hash; `removed/` in it waits to be removed for good
     growing/           logs that are still being written
-    runs/              one folder per run that is under way
-    telemetry/         journals of interactive runs on their way to the server
-    sdk/               the packages that are put in reach of a run's processes
+    runs/              one folder per active run
+    telemetry/         journals of interactive runs, to be delivered to the server
+    sdk/               the packages that a run's processes import
     environments/      what was built for runs, by key; `runyard env` looks after it
     secrets/           credentials that environments refer to; only the user can read them
     cache/             may be deleted at any time
@@ -36,12 +36,12 @@ def home() -> Path:
 
 @dataclass(frozen=True)
 class Running:
-    """What server.json says of the server of a home folder. It may be out of date: ask /health."""
+    """The content of server.json: the server of a home folder. It may be out of date: check /health."""
 
     url: str
     pid: int
     version: str
-    started: str | None = None  # when the process was started (`runyard.system.processes`): ids are used again
+    started: str | None = None  # when the process was started (`runyard.system.processes`): ids are reused
 
 
 def server_file(folder: Path) -> Path:
@@ -49,7 +49,7 @@ def server_file(folder: Path) -> Path:
 
 
 def read_server(folder: Path) -> Running | None:
-    """The server that runs for a home folder, or did; None when the file tells of none."""
+    """The server that runs for a home folder, or did; None when the file names none."""
     path = server_file(folder)
     if not is_own(path):
         return None
@@ -69,7 +69,7 @@ def read_token(folder: Path) -> str | None:
 
 
 def is_own(path: Path) -> bool:
-    """Whether a file in a home folder is of the one whose home it is, and not put there by somebody else."""
+    """Whether a file in a home folder belongs to its owner, and was not put there by another user."""
     try:
         return os.lstat(path).st_uid in (os.geteuid(), 0, os.stat(path.parent).st_uid)
     except OSError:
@@ -79,8 +79,8 @@ def is_own(path: Path) -> bool:
 def write_private(path: Path, text: str) -> None:
     """Write a file that only this user can read, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Under a name that nobody can guess, and only if it is not there: else somebody might have put a file of theirs,
-    # or a link, in its place.
+    # Under a name that nobody can guess, and only if it does not exist: else another user might have put a file, or a
+    # link, in its place.
     aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

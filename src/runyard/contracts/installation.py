@@ -1,7 +1,7 @@
 """Where Runyard was installed from, and the commands that install it from there again.
 
-It may be in no package index, so that its name alone means nothing to pip. What pip and uv noted beside the package
-tells: direct_url.json (a folder, a repository or an archive; none for an index) and INSTALLER.
+It may be in no package index, so that its name alone means nothing to pip. Pip and uv record the source beside the
+package: direct_url.json (a folder, a repository or an archive; none for an index) and INSTALLER.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXTRA = re.compile(r"""\bextra\s*==\s*['"]([^'"]+)['"]""")
 @dataclass(frozen=True)
 class Installation:
     """`folder`: a clone or other folder that it came from; `address`: of a repository (`git+https://...`) or an
-    archive; neither, an index. `revision` is the branch, tag or commit of a repository, where one was asked for."""
+    archive; neither, an index. `revision` is the branch, tag or commit of a repository, where one was given."""
 
     folder: str = ""
     editable: bool = False
@@ -38,12 +38,12 @@ class Installation:
 
     @property
     def there(self) -> bool:
-        """Whether what it came from can be used again, as far as this machine shows."""
+        """Whether it can be installed from there again, as far as this machine shows."""
         local = unquote(urlsplit(self.address).path) if self.address.startswith("file:") else self.folder
         return not local or os.path.exists(local)
 
     def source(self) -> str:
-        """Where it came from, in words."""
+        """Where it came from, for people."""
         if self.folder:
             return f"from {self.folder}" + (", which is used in place" if self.editable else "")
         return f"from {self.address}" if self.address else "from a package index"
@@ -90,38 +90,38 @@ class Installation:
             by = ["uv", "pip", "install", "--python", sys.executable]
         else:
             by = [sys.executable, "-m", "pip", "install"]
-        return " ".join(shlex.quote(word) for word in (*by, *what))
+        return " ".join(shlex.quote(part) for part in (*by, *what))
 
 
 def installation() -> Installation:
-    """How the Runyard that runs this was installed."""
+    """How this Runyard was installed."""
     try:
         distribution = metadata.distribution(NAME)
     except metadata.PackageNotFoundError:
         clone = Path(__file__).absolute().parents[3]
         return Installation(folder=str(clone) if (clone / "pyproject.toml").exists() else "")
-    told = distribution.read_text("direct_url.json")
+    source = distribution.read_text("direct_url.json")
     noted = (distribution.read_text("INSTALLER") or "pip").strip()
-    return _read(json.loads(told) if told else {}, noted, tuple(distribution.requires or ()))
+    return _read(json.loads(source) if source else {}, noted, tuple(distribution.requires or ()))
 
 
-def _read(told: Mapping[str, Any], installer: str, requires: tuple[str, ...]) -> Installation:
+def _read(source: Mapping[str, Any], installer: str, requires: tuple[str, ...]) -> Installation:
     """PEP 610's document.
 
     >>> _read({"url": "https://x.example/y.git", "vcs_info": {"vcs": "git"}}, "pip", ()).address
     'git+https://x.example/y.git'
     """
-    address = str(told.get("url") or "")
+    address = str(source.get("url") or "")
     parts = urlsplit(address)
-    if "dir_info" in told and parts.scheme == "file":
-        editable = bool(told["dir_info"].get("editable"))
+    if "dir_info" in source and parts.scheme == "file":
+        editable = bool(source["dir_info"].get("editable"))
         return Installation(unquote(parts.path), editable, installer=installer, requires=requires)
     if "@" in parts.netloc and parts.scheme in ("http", "https"):  # credentials of whoever installed it
         address = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    repository = told.get("vcs_info") or {}
+    repository = source.get("vcs_info") or {}
     if repository:
         address = f"{repository.get('vcs') or 'git'}+{address}"
-    inside = str(told.get("subdirectory") or "")
+    inside = str(source.get("subdirectory") or "")
     return Installation(
         address=address,
         revision=str(repository.get("requested_revision") or ""),

@@ -1,13 +1,13 @@
-r"""The journal: what a process of a run has to say, one JSON array per line, in a file of its own.
+r"""The journal: what a process of a run logs, one JSON array per line, in a file of its own.
 
-A line is strict JSON. Its first item tells its kind:
+A line is strict JSON. Its first item is its kind:
 
     ["v", name, value, time, step]       one value of a metric (`run.log`); step is a whole number or null
     ["l", name, [value, ...], time]      a piece of a list (`run.log_list`); pieces concatenate
     ["t", name, {column: [value, ...]}, time]   rows of a table (`run.log_row`, `run.log_table`)
     ["a", name, type, file, time]        a metric that is a file of the run's history (image, confusion matrix, ...)
     ["d", name, text]                    the description of a metric
-    ["f", file, spool]                   a file to keep under the name `file`; its bytes lie in `spool/<spool>`
+    ["f", file, spool]                   a file to store under the name `file`; its bytes are in `spool/<spool>`
     ["g", {key: value}]                  tags to set            ["G", [key, ...]]   tags to remove
     ["p", {key: value}]                  properties to add
     ["e", outcome, error]                the end of an interactive run: "completed" | "failed" | "canceled"
@@ -20,9 +20,9 @@ A telemetry folder holds
 
     journal/<run id>@<writer>.jsonl      one file per process and run
     journal/<run id>@<writer>.ack        how many of its bytes the server has confirmed (decimal text)
-    spool/<name>                         bytes on their way to the run's history
+    spool/<name>                         bytes to be delivered to the run's history
 
-A process that has a rank says so in its writer's name (`rank3-...`), so that a point costs nothing more for it.
+The rank of a process, if it has one, is part of its writer's name (`rank3-...`), so that it costs nothing per point.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
 
 RANK_VARIABLE = "RUNYARD_PROCESS_RANK"
-"""Tells each process of a distributed run its rank, whatever its framework."""
+"""The variable with the rank of each process of a distributed run, whatever its framework."""
 
 _RANK = re.compile(r"rank([0-9]{1,9})-", re.ASCII)
 
@@ -64,7 +64,7 @@ def unpack_value(value: Any) -> Any:
 
 
 def line(*items: Any) -> bytes:
-    """One record as it stands in the file."""
+    """One record as a line of the file."""
     return (
         json.dumps(items, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
         + b"\n"

@@ -60,7 +60,7 @@ def make(entries: Iterable[Entry]) -> Manifest:
 
 
 def parse(text: bytes) -> Manifest:
-    """Read a manifest that somebody else wrote, and refuse paths that lead out of the folder."""
+    """Read a manifest from elsewhere, and refuse paths that lead out of the folder."""
     entries: list[Entry] = []
     try:
         for number, row in enumerate(text.splitlines(), 1):

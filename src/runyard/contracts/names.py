@@ -25,7 +25,7 @@ LONGEST_SHOWN = 300
 
 
 class BadName(ValueError):
-    """A name that breaks its rule; the text says which rule."""
+    """A name that breaks its rule; the message has the rule."""
 
 
 def check(kind: str, name: object) -> str:
@@ -43,7 +43,7 @@ def check(kind: str, name: object) -> str:
 
 def submitted_run(experiment: str) -> str:
     """A new id for a submitted run: `<experiment>_<unix seconds>_<8 hex>`, as in SDK v1. An experiment's name may be
-    longer than an id; then its beginning stands for it."""
+    longer than an id; then it is cut."""
     unique = f"_{int(time.time())}_{os.urandom(4).hex()}"
     return experiment[: LONGEST_RUN - len(unique)] + unique
 
@@ -59,7 +59,7 @@ def shown(name: object) -> str:
 
 
 def check_file(name: object) -> str:
-    """Return the name of a file in a run's history in its normal form: relative, with '/', with no way out.
+    """Return the name of a file in a run's history in its normal form: relative, with '/', inside the folder.
 
     >>> check_file("./outputs//model.pt")
     'outputs/model.pt'
@@ -76,7 +76,7 @@ def check_file(name: object) -> str:
 
 
 def on_disk(files: Iterable[str]) -> dict[str, str]:
-    """Where the files of a run's history lie once they are on a disk. One whose name is also that of a folder, which a
+    """The paths of a run's files once they are on a disk. One whose name is also that of a folder, which a
     history may hold and a disk may not, gets a `~` at its end.
 
     >>> on_disk(["x", "x/y"])

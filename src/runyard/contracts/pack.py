@@ -1,6 +1,6 @@
 """Many objects in one stream: for each, a header line `<sha256> <size>\\n`, then its bytes.
 
-The same form travels both ways: a client uploads what the server lacks, a node fetches what a snapshot needs.
+The same form is used in both directions: a client uploads what the server lacks, a node fetches what a snapshot needs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def digest_of(stream: BinaryIO) -> tuple[str, int]:
 
 
 def read(stream: BinaryIO) -> Iterator[tuple[str, int, Iterator[bytes]]]:
-    """Walk a pack: (digest, size, chunks). The chunks of one object must be used up before the next is asked for."""
+    """Walk a pack: (digest, size, chunks). The chunks of one object must be read before the next object."""
     while True:
         first = stream.readline(100)
         if not first:

@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class Requirement(NamedTuple):
-    """`torch[extra]>=1.6; python_version < "3.9"` in its parts. What is told by its address alone has no name."""
+    """`torch[extra]>=1.6; python_version < "3.9"` in its parts. A package given by its address alone has no name."""
 
     name: str | None
     extras: frozenset[str]
@@ -32,7 +32,7 @@ class Requirement(NamedTuple):
 
 
 def is_option(line: str) -> bool:
-    """Whether a line tells pip how to work (`--index-url ...`) rather than what to install."""
+    """Whether a line is an option of pip (`--index-url ...`) rather than a package."""
     return line.lstrip().startswith("-")
 
 

@@ -1,17 +1,17 @@
-"""The plan: all that a node runner must know to run one run. The engine writes it to `plan.json` in the run's folder.
+"""The plan: all that a node runner needs for one run. The engine writes it to `plan.json` in the run's folder.
 
 A run over many nodes has a node runner, a folder and a plan for each. Node 0 leads the others (`runyard.node.gang`).
 
 runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
     plan.json          this; only the user can read it (it holds the run's token)
-    manifest           the snapshot's manifest; not there: the runner asks the server for it, and starts later
+    manifest           the snapshot's manifest; if missing, the runner fetches it from the server, and starts later
     runner.lock        held by the node runner that is alive; holds {"pid": its process id}
     state.json         what the runner has done so far, so that another can take over if it dies
     work/              the working folder: the snapshot, and what the script writes
     telemetry/         journals and spool (`runyard.contracts.journal`)
     temp/              what the script may use until it ends (AZ_BATCHAI_JOB_TEMP)
     streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own;
-                       environment.log: what was said while the environment was built
+                       environment.log: the output of the environment's build
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Launch:
     container: dict[str, Any] = field(default_factory=dict)  # how a container is run: arguments, shm_size
     notes: list[str] = field(default_factory=list)  # how the environment came to be the one above, for its log
     distribution: dict[str, Any] = field(default_factory=dict)  # a `contracts.distribution.Distribution`
-    restarts: int = RESTARTS  # how often the run is started again by itself after its nodes were taken away
+    restarts: int = RESTARTS  # how often the run is restarted automatically after its nodes were taken away
 
     @staticmethod
-    def from_dict(said: dict[str, Any]) -> Launch:
-        return Launch(**{name: said[name] for name in Launch.__dataclass_fields__ if name in said})
+    def from_dict(document: dict[str, Any]) -> Launch:
+        return Launch(**{name: document[name] for name in Launch.__dataclass_fields__ if name in document})
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class Plan:
     sdk: str = ""  # the folder to put first on PYTHONPATH
     grace_seconds: float = 10.0  # between SIGTERM and SIGKILL
     environments: str = ""  # the folder of built environments
-    environments_limit: int | None = None  # bytes; when it holds more, those not used for the longest time go
-    relax: bool = False  # whether pins that cannot be had may be relaxed
+    environments_limit: int | None = None  # bytes; beyond it, the least recently used ones are removed
+    relax: bool = False  # whether pins that are not available may be relaxed
     secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
     node: int = 0  # which node of the run this plan is for
-    attempt: int = 1  # 2 and more: the run was started before, and its outputs are given back
-    link: str = ""  # the secret that the node runners of one attempt know each other by
-    target_type: str = "local"  # what the script is told of its target
+    attempt: int = 1  # 2 and more: the run was started before, and its outputs are restored
+    link: str = ""  # the secret by which the node runners of one attempt authenticate each other
+    target_type: str = "local"  # the type of the target, for the script
 
     @property
     def distribution(self) -> Distribution:
@@ -90,9 +90,9 @@ class Plan:
     def load(folder: Path) -> Plan:
         """BadFile when the file does not hold a plan."""
         path = folder / "plan.json"
-        said = read_object(path)
-        plan = made_of(Plan, said, path)
-        return replace(plan, launch=made_of(Launch, said["launch"], path))
+        document = read_object(path)
+        plan = made_of(Plan, document, path)
+        return replace(plan, launch=made_of(Launch, document["launch"], path))
 
 
 def node_folder(runs: Path, run_id: str, node: int) -> Path:

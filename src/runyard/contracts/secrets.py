@@ -1,10 +1,10 @@
 """Keeping secrets out of what is stored and shown: credentials in addresses, and the passwords of image registries.
 
 In a stored definition a secret is a name such as `${RUNYARD_SECRET_1f0c...}`, in the form in which requirements files
-name variables. The values lie beside the database, in files that only the user can read; whoever builds is handed them.
+name variables. The values are stored beside the database, in files that only the user can read; builders receive them.
 
-Whatever users write passes through here, so no pattern may look at the same characters again and again: each begins at
-a sign that cannot be part of what it then reads.
+Any text of users passes through here, so no pattern may scan the same characters repeatedly: each begins at
+a character that cannot be part of what it then matches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Mapping
 
 PREFIX = "RUNYARD_SECRET_"
 SHOWN = "***"
-"""What stands for a secret in a text that is only read."""
+"""What replaces a secret in a text for people."""
 
 _REFERENCE = re.compile(r"\$\{(" + PREFIX + r"[0-9a-f]+)\}")
 _VARIABLES = re.compile(r"(?:\$\{\w+\}:?)+|\$\w+")
@@ -27,22 +27,22 @@ _SIGNATURE = re.compile(
     r"|(?:signature|token|secret|password|passwd|apikey|accesskey|accountkey|sharedaccesskey|credentials?)$",
     re.IGNORECASE,
 )
-"""Parameters that open a door: `sig` of a storage account, `X-Amz-Signature`, `AccountKey`, `access_token`."""
+"""Parameters that are credentials: `sig` of a storage account, `X-Amz-Signature`, `AccountKey`, `access_token`."""
 
 _WORD = re.compile(r"[^\s'\"]+")
 _CHANNEL_TOKEN = re.compile(r"(?<=/t/)(?P<secret>[^/?#]+)")
 _BARE_CHANNEL_TOKEN = re.compile(r"(?<=\bt/)(?P<secret>tk-[\w-]{8,}|[a-z]{2}-[0-9a-f]{8}-[0-9a-f-]{27})", re.ASCII)
-"""What conda's channels carry as `/t/<token>/`: after a host any word, else one that has the form of a token."""
+"""What conda's channels carry as `/t/<token>/`: after a host any text, else one that has the form of a token."""
 
 
-def veil(document: Any, keep: Callable[[str], str]) -> Any:
-    """A copy of a JSON document in which `keep(value)`, the name of a secret, stands for each secret value."""
+def veil(document: Any, store: Callable[[str], str]) -> Any:
+    """A copy of a JSON document in which each secret value is replaced by the name that `store(value)` returns."""
     if isinstance(document, str):
-        return _replace(document, lambda secret: f"${{{keep(secret)}}}")
+        return _replace(document, lambda secret: f"${{{store(secret)}}}")
     if isinstance(document, Mapping):
-        return {key: _veil_entry(key, value, keep) for key, value in document.items()}
+        return {key: _veil_entry(key, value, store) for key, value in document.items()}
     if isinstance(document, (list, tuple)):
-        return [veil(each, keep) for each in document]
+        return [veil(each, store) for each in document]
     return document
 
 
@@ -90,10 +90,10 @@ def mask_all(document: Any) -> Any:
     return document
 
 
-def _veil_entry(key: str, value: Any, keep: Callable[[str], str]) -> Any:
+def _veil_entry(key: str, value: Any, store: Callable[[str], str]) -> Any:
     if key.lower() in _PASSWORDS and isinstance(value, str) and value and not _VARIABLES.fullmatch(value):
-        return f"${{{keep(value)}}}"
-    return veil(value, keep)
+        return f"${{{store(value)}}}"
+    return veil(value, store)
 
 
 def _replace(text: str, hidden: Callable[[str], str]) -> str:
@@ -119,16 +119,16 @@ def _replace(text: str, hidden: Callable[[str], str]) -> str:
     return text
 
 
-def _channel(word: str, instead: Callable[[re.Match[str]], str]) -> str:
-    """A word with the token of a conda channel replaced, where the word is an address on another machine."""
-    scheme, mark, place = word.partition("://")
+def _channel(text: str, instead: Callable[[re.Match[str]], str]) -> str:
+    """A text with the token of a conda channel replaced, where it is an address on another machine."""
+    scheme, mark, place = text.partition("://")
     if not mark or scheme.lower().endswith("file"):
-        return word
+        return text
     return f"{scheme}{mark}{_CHANNEL_TOKEN.sub(instead, place)}"
 
 
 def _is_login(match: re.Match[str]) -> bool:
-    """A user name alone is no secret where it only says who logs in (`git+ssh://git@host`)."""
+    """A user name alone is no secret where it is only a login name (`git+ssh://git@host`)."""
     user, colon, password = match["secret"].partition(":")
     if colon:
         return not (_is_open(password) or _is_open(match["secret"]))
@@ -137,5 +137,5 @@ def _is_login(match: re.Match[str]) -> bool:
 
 
 def _is_open(secret: str) -> bool:
-    """Whether it is the name of a variable, and not what it stands for."""
+    """Whether it is the name of a variable, and not its value."""
     return not secret or secret == SHOWN or _VARIABLES.fullmatch(secret) is not None

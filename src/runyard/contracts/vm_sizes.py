@@ -1,4 +1,4 @@
-"""Azure's published sizes of virtual machines: the cores, memory and GPUs that a `vm_size` stands for.
+"""Azure's published sizes of virtual machines: the cores, memory and GPUs of each `vm_size`.
 
 Sizes are looked up in any case (`STANDARD_NC6`, `Standard_NC6`). Families whose numbers follow a rule are written as
 the rule, the others number by number. A part of a GPU counts as one: it is one device to the process that uses it.
@@ -32,7 +32,7 @@ class Size(NamedTuple):
 
 
 class UnknownSize(ValueError):
-    """A name that is none of Azure's; the text names those that look like it."""
+    """A name that Azure does not have; the message names similar ones."""
 
 
 def find(vm_size: str) -> Size | None:
@@ -50,7 +50,7 @@ def known(vm_size: str) -> bool:
 
 
 def resources(vm_size: str) -> Resources:
-    """What one node of a target must offer. No size asks for nothing.
+    """What one node of a target must offer. No size requires nothing.
 
     >>> resources("STANDARD_NC6")
     Resources(cores=6, memory_mb=57344, gpus=1)
@@ -75,7 +75,7 @@ def suggest(vm_size: str, most: int = 4) -> list[str]:
     wanted = vm_size.strip().lower()
     if not wanted.startswith(PREFIX.lower()):
         wanted = PREFIX.lower() + wanted
-    # Every name begins in the same way: only what follows tells how near one is.
+    # All names begin alike: only the rest shows how similar two are.
     tails = {key[len(PREFIX) :]: size.name for key, size in sizes.items()}
     near = difflib.get_close_matches(wanted[len(PREFIX) :], list(tails), most, 0.6)
     return [tails[tail] for tail in near]
@@ -202,6 +202,6 @@ def _with_gpus() -> Iterator[Size]:
 
 
 def _rows(table: str, columns: int) -> Iterator[list[str]]:
-    words = table.split()
-    for start in range(0, len(words), columns):
-        yield words[start : start + columns]
+    cells = table.split()
+    for start in range(0, len(cells), columns):
+        yield cells[start : start + columns]

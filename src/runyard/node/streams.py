@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from runyard.contracts import history
 from runyard.contracts.distribution import Distribution
 
-RUNNER_LOG, ENVIRONMENT_LOG, MPIRUN_LOG = "runner.log", "environment.log", "mpirun.log"
+RUNNER_LOG, ENVIRONMENT_LOG, MPIRUN_LOG = "runner.log", history.ENVIRONMENT_LOG, "mpirun.log"
 
 
 def std_log(distribution: Distribution, rank: int) -> str:
@@ -13,4 +14,4 @@ def std_log(distribution: Distribution, rank: int) -> str:
     >>> std_log(Distribution(), 0), std_log(Distribution(processes=2), 1)
     ('std_log.txt', 'std_log_process_1.txt')
     """
-    return f"std_log_process_{rank}.txt" if distribution.gang else "std_log.txt"
+    return history.rank_log(rank) if distribution.gang else history.SCRIPT_LOG

@@ -1,6 +1,6 @@
-"""Modules of SDK v1 that are not there: importing one says so in words, as for a name that is not there.
+"""Modules of SDK v1 that Runyard lacks: importing one raises an error that names it as missing.
 
-Loading this module puts it in place. It is asked by Python's import after all others, so that it never hides a module
+Loading this module installs the finder. Python's import calls it after all others, so that it never hides a module
 that somebody has installed.
 """
 
@@ -47,7 +47,7 @@ MODULES = frozenset(
         *(f"azureml.train.{name}" for name in _OF_TRAIN),
     ]
 )
-"""Those that SDK v1 and its companion packages have, and all below them. One that Runyard has is found before."""
+"""Modules of SDK v1 and its companion packages, with everything below them. Those that Runyard has are found before."""
 
 
 class MissingModules:
@@ -55,14 +55,14 @@ class MissingModules:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
-        """Raise for a module of SDK v1 that is being imported. Whoever only asks whether it is there is told no."""
+        """Raise for a module of SDK v1 that is being imported. Code that only checks whether it exists finds none."""
         if not name.startswith("azureml.") or not _is_of_sdk_v1(name):
             return
         callers = _importing(sys._getframe(1))
         if "_find_and_load_unlocked" in callers:
-            # `from package import module` swallows the error that names the module, and its words with it.
-            told = None if "_handle_fromlist" in callers else name
-            raise ModuleNotFoundError(missing(name), name=told)
+            # `from package import module` swallows an error that has the module's name, and its message too.
+            shown = None if "_handle_fromlist" in callers else name
+            raise ModuleNotFoundError(missing(name), name=shown)
 
 
 def _is_of_sdk_v1(name: str) -> bool:
@@ -75,7 +75,7 @@ def _is_of_sdk_v1(name: str) -> bool:
 
 
 def _importing(frame: FrameType | None) -> list[str]:
-    """The functions of Python's import that have led here, up to the code that imports."""
+    """The functions of Python's import on the stack, up to the code that imports."""
     names = []
     while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
         names.append(frame.f_code.co_name)

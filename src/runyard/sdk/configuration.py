@@ -1,8 +1,8 @@
-"""What a configuration object is: declared fields, a dictionary form in camelCase, and no room for misspelt names.
+"""The base of configuration objects: declared fields, a dictionary form in camelCase, and no misspelt names.
 
 A configuration class is a dataclass under `Configuration` in which every field has a default. A field's key is its name
-in camelCase. A field that holds configurations says so in its metadata with `of`, `dict_of` or `list_of`. A field whose
-name begins with `_` stands behind a property.
+in camelCase. A field of configurations is marked in its metadata with `of`, `dict_of` or `list_of`. A field whose
+name begins with `_` is behind a property.
 
     @dataclass(repr=False)
     class SparkSection(Configuration):
@@ -36,7 +36,7 @@ class Section(Protocol):
     def to_dict(self) -> dict[str, Plain]: ...
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Plain], where: str = "") -> Section: ...
+    def from_dict(cls, document: Mapping[str, Plain], where: str = "") -> Section: ...
 
 
 def of(kind: type[Section]) -> Metadata:
@@ -47,9 +47,9 @@ def of(kind: type[Section]) -> Metadata:
 def dict_of(kind: type[Section]) -> Metadata:
     """For a field that holds a dictionary of `kind` by name."""
 
-    def read(said: Plain, where: str) -> object:
-        _expect(said, dict, where)
-        return {name: kind.from_dict(each, f"{where}.{name}") for name, each in said.items()}
+    def read(document: Plain, where: str) -> object:
+        _expect(document, dict, where)
+        return {name: kind.from_dict(each, f"{where}.{name}") for name, each in document.items()}
 
     return {"read": read}
 
@@ -57,15 +57,15 @@ def dict_of(kind: type[Section]) -> Metadata:
 def list_of(kind: type[Section]) -> Metadata:
     """For a field that holds a list of `kind`."""
 
-    def read(said: Plain, where: str) -> object:
-        _expect(said, list, where)
-        return [kind.from_dict(each, f"{where}[{index}]") for index, each in enumerate(said)]
+    def read(document: Plain, where: str) -> object:
+        _expect(document, list, where)
+        return [kind.from_dict(each, f"{where}[{index}]") for index, each in enumerate(document)]
 
     return {"read": read}
 
 
 NULLABLE: Metadata = {"nullable": True}
-"""For a field in which nothing at all is a choice of its own: an empty value is kept, not replaced by the default."""
+"""For a field whose empty value is a choice of its own: it is written, not replaced by the default."""
 
 SECRET: Metadata = {"secret": True}
 """For a field whose value is written to files but not shown."""
@@ -73,7 +73,7 @@ SECRET: Metadata = {"secret": True}
 
 @dataclass(repr=False)
 class Configuration:
-    """The base of all configuration objects: equal by value, and closed to attributes that nobody declared."""
+    """The base of all configuration objects: equal by value, and closed to undeclared attributes."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -85,23 +85,23 @@ class Configuration:
         return {_key(each): plain(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
-    def from_dict(cls: type[C], said: Mapping[str, Plain], where: str = "") -> C:
-        """Read what `to_dict` wrote, or what a person did; `where` names the place in messages.
+    def from_dict(cls: type[C], document: Mapping[str, Plain], where: str = "") -> C:
+        """Read a dictionary of `to_dict`, or one written by hand; `where` names the place in messages.
 
-        Keys may be in camelCase or snake_case; an empty value means the default; unknown keys are warned of.
+        Keys may be in camelCase or snake_case; an empty value means the default; unknown keys cause a warning.
         """
         where = where or cls.__name__
-        _expect(said, Mapping, where)
+        _expect(document, Mapping, where)
         known = {spelling: each for each in fields(cls) for spelling in (_key(each), _public(each))}
         made = cls.__new__(cls)
         made._fill()
-        for key, value in said.items():
+        for key, value in document.items():
             each = known.get(key)
             if each is None or (value is None and not each.metadata.get("nullable")):
                 continue
             read: Read = each.metadata.get("read", _copied)
             object.__setattr__(made, each.name, read(value, f"{where}.{key}"))
-        unknown = ", ".join(repr(key) for key in said if key not in known)
+        unknown = ", ".join(repr(key) for key in document if key not in known)
         if unknown:
             warnings.warn(f"{where}: left out, because {cls.__name__} has no such setting: {unknown}.", stacklevel=2)
         return made
@@ -120,20 +120,20 @@ class Configuration:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        said = ((each, getattr(self, each.name)) for each in fields(self))
-        told = (
+        values = ((each, getattr(self, each.name)) for each in fields(self))
+        shown = (
             f"{_public(each)}={'***' if each.metadata.get('secret') else repr(value)}"
-            for each, value in said
+            for each, value in values
             if value != _default(each)
         )
-        return mask(f"{type(self).__name__}({', '.join(told)})")
+        return mask(f"{type(self).__name__}({', '.join(shown)})")
 
 
 def plain(value: object) -> Plain:
-    """The form of a value that JSON and YAML can hold; what they cannot is told by its `str`."""
+    """A value as JSON and YAML can hold it; any other type becomes its `str`."""
     if value is None or isinstance(value, bool):
         return value
-    # Subclasses (enumerations, numpy's float64) are told as what they stand for.
+    # Subclasses (enumerations, numpy's float64) become plain values.
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (int, float)):
@@ -152,7 +152,7 @@ def plain(value: object) -> Plain:
 def camel(name: str) -> str:
     """The key of a Python name: `max_run_duration_seconds` is `maxRunDurationSeconds`."""
     first, *rest = name.strip("_").split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def _key(each: Field[Any]) -> str:
@@ -171,10 +171,10 @@ def _copied(value: Plain, where: str) -> object:
     return copy.deepcopy(value)
 
 
-def _expect(said: object, kind: type, where: str) -> None:
-    if not isinstance(said, kind):
+def _expect(document: object, kind: type, where: str) -> None:
+    if not isinstance(document, kind):
         wanted = "a list" if kind is list else "settings by name"
-        raise RunConfigurationException(mask(f"{where}: expected {wanted}, found {said!r}."))
+        raise RunConfigurationException(mask(f"{where}: expected {wanted}, found {document!r}."))
 
 
 def _no_such_attribute(kind: type[Configuration], name: str) -> str:

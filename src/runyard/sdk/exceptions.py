@@ -1,7 +1,7 @@
 """The exceptions that the SDK raises, as SDK v1 names them.
 
 AzureMLException
-├── UserErrorException                    what was asked for cannot be done as it stands
+├── UserErrorException                    the request cannot be carried out as it is
 │   └── AuthenticationException
 ├── ActivityFailedException               the run that was waited for has failed
 ├── AzureMLAggregatedException            several at once
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class AzureMLException(Exception):
-    """The root of all of them. `str()` tells the whole story, `message` only what went wrong."""
+    """The root of all of them. `str()` has the whole text, `message` only what went wrong."""
 
     _code = "SystemError"
 
@@ -119,7 +119,7 @@ class AuthenticationException(UserErrorException):
 
 
 class ActivityFailedException(AzureMLException):
-    """Raised by `wait_for_completion`. It prints as a few lines: what went wrong, where, what to do.
+    """Raised by `wait_for_completion`. It prints a few lines: what went wrong, where, what to do.
 
     `error` is the whole error of the run, as in `get_details()["error"]`; `error_details` is its JSON, as SDK v1 has
     it; `run_id` is the run.
@@ -142,17 +142,17 @@ class ActivityFailedException(AzureMLException):
 
     def _words(self) -> str:
         if self.error is None:
-            said = self.error_details.splitlines() or [""]
+            causes = self.error_details.splitlines() or [""]
         else:
-            said = list(error_lines(self.error, FEW_FRAMES)) or ["nothing was said about the cause"]
+            causes = list(error_lines(self.error, FEW_FRAMES)) or ["nothing was said about the cause"]
         name = f"Run {self.run_id}" if self.run_id else "The run"
-        lines = [f"{name} has failed: {said[0]}", *(f"  {line}" for line in said[1:])]
+        lines = [f"{name} has failed: {causes[0]}", *(f"  {line}" for line in causes[1:])]
         if self.run_id:
             lines.append(f"  `runyard logs {self.run_id}` shows its log.")
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        # Not the form of the others, which holds the message twice: this one is read by people, in a notebook.
+        # Not the form of the others, which has the message twice: people read this one in a notebook.
         return self._message
 
 
@@ -220,7 +220,7 @@ class RunEnvironmentException(AzureMLException):
 
 
 class ServiceException(AzureMLException):
-    """Made from the exception that tells of the refused request; keeps its HTTP status."""
+    """Made from the exception of the refused request; has its HTTP status."""
 
     _code = "Service"
 

@@ -1,4 +1,4 @@
-"""`Experiment`: a name under which runs are gathered."""
+"""`Experiment`: a name under which runs are grouped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ViewType:
 
 
 class Experiment:
-    """An experiment of a workspace; it is made when there is none of that name.
+    """An experiment of a workspace; it is created if it does not exist.
 
     >>> experiment = Experiment(workspace=ws, name="my_experiment")  # doctest: +SKIP
     """
@@ -46,7 +46,7 @@ class Experiment:
 
     @classmethod
     def _known_as(cls, workspace: Workspace, name: str, experiment_id: str | None) -> Experiment:
-        """An experiment that is there for sure: nothing is asked of the server."""
+        """An experiment that is known to exist: no request is made."""
         experiment = cls(workspace, name, _create_in_cloud=False)
         experiment._id = experiment_id
         return experiment
@@ -60,7 +60,7 @@ class Experiment:
         return submit_config(self, config, tags, **kwargs)
 
     def start_logging(self, *args: Any, **kwargs: Any) -> Run:
-        """Begin an interactive run, led by this process: it logs until `run.complete()`.
+        """Start an interactive run, led by this process: it logs until `run.complete()`.
 
         Takes `name`, `run_id`, `display_name`, `tags`, `outputs` (the folder that becomes the run's outputs, by default
         ./outputs; False for none) and `snapshot_directory` (by default the working folder; None for no snapshot).
@@ -76,7 +76,7 @@ class Experiment:
         properties: object = None,
         include_children: bool = False,
     ) -> Iterator[Run]:
-        """The runs of the experiment, newest first; children only when asked for."""
+        """The runs of the experiment, newest first; children only on request."""
         from runyard.sdk.run.run import Run
 
         return Run.list(self, type=type, tags=tags, properties=properties, include_children=include_children)
@@ -84,11 +84,11 @@ class Experiment:
     # -- the experiment itself --------------------------------------------------------------------------------------
 
     def archive(self) -> None:
-        """Hide the experiment from lists; it takes no new runs until it is brought back."""
+        """Hide the experiment from lists; it takes no new runs until it is reactivated."""
         self._change({"archived": True})
 
     def reactivate(self, new_name: str | None = None) -> None:
-        """Bring the experiment back from the archive, under a new name where its own was taken since."""
+        """Restore an archived experiment, under a new name if its own is taken."""
         change: dict[str, Any] = {"archived": False}
         if new_name is not None:
             change["name"] = _checked(new_name)
@@ -107,12 +107,12 @@ class Experiment:
         self._change({"remove_tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags]})
 
     def refresh(self) -> None:
-        """Ask the server how the experiment stands now."""
+        """Fetch the current state of the experiment from the server."""
         self._take(self._workspace.service.get(self._address()))
 
     @staticmethod
     def from_directory(path: str | os.PathLike[str], auth: Any = None) -> Experiment:
-        """Deprecated: the experiment that is named after a folder, in the workspace of the config.json there."""
+        """Deprecated: the experiment that is named after a folder, in the workspace of its config.json."""
         from runyard.sdk.workspace.workspace import Workspace
 
         return Experiment(Workspace.from_config(path, auth), Path(path).resolve().name)
@@ -127,11 +127,11 @@ class Experiment:
         """The experiments of a workspace, newest first."""
         params = {"view": str(view_type), "name": experiment_name, "tag": label_filter("tags", tags)}
         answer = workspace.service.get(f"/api/workspaces/{quote(workspace.name)}/experiments", params)
-        return [Experiment._told(workspace, document) for document in answer["experiments"]]
+        return [Experiment._from_document(workspace, document) for document in answer["experiments"]]
 
     @staticmethod
     def delete(workspace: Workspace, experiment_id: str) -> None:
-        """Delete an experiment for good: its runs, their metrics and every file that nothing else uses."""
+        """Delete an experiment permanently: its runs, their metrics and every file that nothing else uses."""
         freed = workspace.service.delete(f"/api/experiments/{quote(experiment_id)}", timeout=600.0)
         runs = f"{freed['runs']} run{'' if freed['runs'] == 1 else 's'}"
         print(f"Deleted experiment {experiment_id}: {runs}, {freed['bytes_freed']:,} bytes freed.")
@@ -152,20 +152,20 @@ class Experiment:
     @property
     def id(self) -> str:
         if self._id is None:
-            self._take(self._ask())
+            self._take(self._fetch())
         return cast("str", self._id)
 
     @property
     def archived_time(self) -> datetime | None:
-        """When the experiment went to the archive; None when it is not there."""
+        """When the experiment was archived; None when it is not."""
         from datetime import datetime
 
-        at = self._known()["archived_at"]
+        at = self._cached()["archived_at"]
         return None if at is None else datetime.fromisoformat(at.replace("Z", "+00:00"))
 
     @property
     def tags(self) -> dict[str, str]:
-        return dict(self._known()["tags"])
+        return dict(self._cached()["tags"])
 
     def get_portal_url(self) -> str:
         """The address of the server, which has no page for experiments yet; each run has one (`run.get_portal_url`)."""
@@ -194,7 +194,7 @@ class Experiment:
         return hash((self._workspace.name, self._name))
 
     @classmethod
-    def _told(cls, workspace: Workspace, document: ExperimentDocument) -> Experiment:
+    def _from_document(cls, workspace: Workspace, document: ExperimentDocument) -> Experiment:
         experiment = cls._known_as(workspace, document["name"], document["id"])
         experiment._document = document
         return experiment
@@ -205,19 +205,19 @@ class Experiment:
     def _take(self, document: ExperimentDocument) -> None:
         self._document, self._id, self._name = document, document["id"], document["name"]
 
-    def _known(self) -> ExperimentDocument:
+    def _cached(self) -> ExperimentDocument:
         if self._document is None:
-            self._take(self._ask())
+            self._take(self._fetch())
         return cast("ExperimentDocument", self._document)
 
-    def _ask(self) -> ExperimentDocument:
-        """By id where it is known, else by name: the one that is not in the archive, where there are several."""
+    def _fetch(self) -> ExperimentDocument:
+        """By id where it is known, else by name: the active one, where there are several."""
         if self._id is not None:
             return cast("ExperimentDocument", self._workspace.service.get(self._address()))
         for view in (ViewType.ActiveOnly, ViewType.ArchivedOnly):
             found = Experiment.list(self._workspace, self._name, view)
             if found:
-                return found[0]._known()
+                return found[0]._cached()
         raise AzureMLException(f"There is no experiment {self._name!r} in the workspace {self._workspace.name!r}.")
 
     def _address(self) -> str:

@@ -1,4 +1,4 @@
-"""HTML views for notebooks: a small table, with everything that comes from elsewhere escaped."""
+"""HTML views for notebooks: a small table, with every text escaped."""
 
 from __future__ import annotations
 

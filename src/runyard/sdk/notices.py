@@ -1,19 +1,19 @@
-"""Words to the user that must never become an exception: they go to the `runyard` logger, by default standard error."""
+"""Notices for the user that must never become exceptions: they go to the `runyard` logger, by default to stderr."""
 
 from __future__ import annotations
 
-_said: set[str] = set()
+_shown: set[str] = set()
 
 
 def notice(text: str) -> None:
-    # Loaded here: `import azureml.core` has no use for it. Not `warnings`, which `-W error` turns into exceptions.
+    # Loaded here: `import azureml.core` does not need it. Not `warnings`, which `-W error` turns into exceptions.
     import logging
 
     logging.getLogger("runyard").warning("%s", text)
 
 
 def notice_once(key: str, text: str) -> None:
-    """Say it the first time that `key` comes up in this process."""
-    if key not in _said:
-        _said.add(key)
+    """Log it the first time that `key` comes up in this process."""
+    if key not in _shown:
+        _shown.add(key)
         notice(text)

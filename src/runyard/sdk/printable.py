@@ -1,4 +1,4 @@
-"""Texts of scripts and other users as they may be shown: without what moves a cursor, sets a title or hides words."""
+"""Texts of scripts and other users, made safe to show: without what moves a cursor, sets a title or hides text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def printable(text: str) -> str:
 
 
 def last_lines(text: str, most: int, width: int) -> list[str]:
-    """The end of a log as a terminal would show it: of a line that was written over (`\\r`), what was written last.
+    """The end of a log as a terminal would show it: of an overwritten line (`\\r`), the last version.
 
     >>> last_lines("10%\\r20%\\ndone\\n", 5, 80)
     ['20%', 'done']

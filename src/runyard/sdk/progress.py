@@ -1,4 +1,4 @@
-"""A bar on standard error for transfers that take a while: drawn by rich where it is there and a person looks on."""
+"""A progress bar on standard error for long transfers: drawn by rich where it is installed and on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORTH_SHOWING = 8 << 20
 
 @contextlib.contextmanager
 def progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yields a function to be called with the number of bytes that have just gone."""
+    """Yields a function to be called with the number of bytes that were just transferred."""
     bar = None
     if total >= WORTH_SHOWING and sys.stderr is not None and sys.stderr.isatty():
         with contextlib.suppress(ImportError):

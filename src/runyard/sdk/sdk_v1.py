@@ -1,7 +1,7 @@
-"""Which SDK v1 this is, and the names of it that are loaded late or are not there yet.
+"""The version of SDK v1, and its names that are loaded late or do not exist yet.
 
-`azureml` holds no code of its own: its packages take their `__getattr__` from here. Modules that are not there are told
-of in `runyard.sdk.absent_modules`.
+`azureml` holds no code of its own: its packages take their `__getattr__` from here. Missing modules are the subject
+of `runyard.sdk.absent_modules`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ version number of that line and not Runyard's own."""
 
 
 def missing(what: str) -> str:
-    """What is said of a module or a name that a script of SDK v1 imports in vain."""
+    """The message for a module or a name of SDK v1 that Runyard lacks."""
     return f"{what} is part of SDK v1, not of Runyard: this version does not have it yet."
 
 
 def late_names(module: str, found_in: Mapping[str, str], not_yet: Collection[str] = ()) -> Callable[[str], object]:
-    """A `__getattr__` for a module: each name is imported from its own module when it is first asked for.
+    """A `__getattr__` for a module: each name is imported from its own module when it is first used.
 
-    This keeps `import azureml.core` quick for a script that only logs. Names in `not_yet` are refused with words.
+    This makes `import azureml.core` quick for a script that only logs. Names in `not_yet` are refused with a message.
     """
 
     def __getattr__(name: str) -> object:
@@ -34,7 +34,7 @@ def late_names(module: str, found_in: Mapping[str, str], not_yet: Collection[str
         if name not in not_yet:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         message = missing(f"{module}.{name}")
-        # `from module import name` swallows an AttributeError and its words; hasattr() takes nothing else.
+        # `from module import name` swallows an AttributeError and its message; hasattr() takes nothing else.
         if sys._getframe(1).f_code.co_name == "_handle_fromlist":
             raise ImportError(message, name=module)
         raise AttributeError(message)

@@ -22,7 +22,7 @@ def _yaml() -> ModuleType:
     return yaml
 
 
-def dump(said: Mapping[str, Any]) -> str:
+def dump(document: Mapping[str, Any]) -> str:
     """The YAML text of a dictionary, in its own order."""
     yaml = _yaml()
 
@@ -30,7 +30,7 @@ def dump(said: Mapping[str, Any]) -> str:
         def ignore_aliases(self, data: object) -> bool:
             return True  # people read these files: two equal lists are written twice, not as *id001
 
-    text: str = yaml.dump(dict(said), Dumper=Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True)
+    text: str = yaml.dump(dict(document), Dumper=Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True)
     return text
 
 
@@ -38,16 +38,16 @@ def load(text: str, where: str) -> dict[str, Any]:
     """The dictionary that a YAML text holds; `where` names it in messages."""
     yaml = _yaml()
     try:
-        said = yaml.safe_load(text)
+        document = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UserErrorException(f"{where} is not YAML: {error}", inner_exception=error) from error
-    if said is None:
+    if document is None:
         return {}
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise UserErrorException(
-            f"{where} should hold settings by name (`key: value`), but holds a {type(said).__name__}."
+            f"{where} should hold settings by name (`key: value`), but holds a {type(document).__name__}."
         )
-    return said
+    return document
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         return load(file.read(), os.fspath(path))
 
 
-def write(path: str | os.PathLike[str], said: Mapping[str, Any]) -> None:
-    text = dump(said)
+def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
+    text = dump(document)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,1 +1,1 @@
-"""What the operating system gives: processes, folders, files of JSON. The standard library alone."""
+"""Access to the operating system: processes, folders, JSON files. The standard library alone."""

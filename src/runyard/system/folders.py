@@ -15,7 +15,7 @@ Place = Tuple[str, List[str], List[str]]
 
 
 def make(folder: str) -> None:
-    """Make a folder and those above it, where they are not there."""
+    """Make a folder and its missing parents."""
     missing = []
     above = folder
     while above and not os.path.isdir(above):
@@ -31,7 +31,7 @@ def make(folder: str) -> None:
 
 def walk(folder: str) -> Iterator[Place]:
     """Each folder with the names of the folders and of the files in it, from the top down, as `os.walk` does: links to
-    folders are named and not gone into, and what cannot be listed is passed over."""
+    folders are listed and not entered, and what cannot be listed is skipped."""
     waiting = [folder]
     while waiting:
         place = waiting.pop()
@@ -54,8 +54,8 @@ def walk(folder: str) -> Iterator[Place]:
 
 
 def remove(folder: Path, failed: Callable[[str, OSError], None] = lambda path, error: None) -> None:
-    """Delete a folder with all that is in it. Folders that are closed to their owner are opened; what cannot be deleted
-    all the same is told to `failed`. Another process may be at it at the same time."""
+    """Delete a folder with its content. Permissions of closed folders are changed where needed; what cannot be deleted
+    nevertheless is reported to `failed`. Another process may be doing the same at the same time."""
     top = str(folder)
     if os.path.islink(top):
         failed(top, OSError(f"{top} is a link"))
@@ -67,7 +67,7 @@ def remove(folder: Path, failed: Callable[[str, OSError], None] = lambda path, e
         for path, is_folder in _content(place, failed):
             target = path
             if is_folder and place != top:
-                # To the top, so that no path gets longer than the system takes, however deep it lay.
+                # To the top, so that no path exceeds the system's limit, however deep the folder was.
                 moved += 1
                 target = f"{aside}{moved}"
                 if not _try(os.rename, place, failed, path, target):
@@ -95,7 +95,7 @@ def _content(place: str, failed: Callable[[str, OSError], None]) -> list[tuple[s
 def _try(
     function: Callable[..., object], parent: str, failed: Callable[[str, OSError], None], path: str, *more: str
 ) -> bool:
-    """Call `function(path, ...)`; if it may not, once more after the folders were opened."""
+    """Call `function(path, ...)`; without permission, once more after the folders were opened."""
     try:
         try:
             function(path, *more)

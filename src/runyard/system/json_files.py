@@ -1,7 +1,7 @@
-"""JSON files that one process leaves for another: read in one way, whatever has become of them meanwhile.
+"""JSON files that one process leaves for another: validated as they are read.
 
-A file may be cut short by a power cut, be edited by hand, or come from another version. Whoever reads one gets what it
-was made for, or a `BadFile` that says in words what is wrong; never a TypeError three calls later.
+A file may be truncated by a power cut, be edited by hand, or come from another version. Readers get what the file
+should hold, or a `BadFile` with the reason; never a TypeError three calls later.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 class BadFile(ValueError):
-    """A file that does not hold what it should; the text says which one and why."""
+    """A file that does not hold what it should; the message names the file and the reason."""
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The object of JSON in a file. BadFile when it holds anything else; OSError when it cannot be read."""
+    """The JSON object in a file. BadFile when it holds anything else; OSError when it cannot be read."""
     return as_object(path.read_bytes(), path)
 
 
 def as_object(text: bytes, path: Path) -> dict[str, Any]:
-    """The object of JSON in the text of a file."""
+    """The JSON object in the text of a file."""
     try:
-        said = json.loads(text.decode("utf-8"))
+        document = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{path} does not hold JSON: {error}") from error
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise BadFile(f"{path} does not hold a JSON object.")
-    return said
+    return document
 
 
-def made_of(kind: type[Made], said: object, path: Path) -> Made:
-    """A dataclass from what a file says of its fields; what only another version knows is passed over.
+def made_of(kind: type[Made], document: object, path: Path) -> Made:
+    """A dataclass from the fields in a file; fields of other versions are ignored.
 
-    The types of fields are looked at as far as JSON has them: that a list is a list, not what is in it.
+    Types are checked as far as JSON has them: that a list is a list, not its items.
     """
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise BadFile(f"{path} does not hold what it should: {kind.__name__} is not an object.")
     found = {}
     for field in fields(kind):  # type: ignore[arg-type]
-        if field.name in said:
-            if not _fits(said[field.name], str(field.type)):
+        if field.name in document:
+            if not _fits(document[field.name], str(field.type)):
                 raise BadFile(f"{path} does not hold what it should: {field.name!r} is not of type {field.type}.")
-            found[field.name] = said[field.name]
+            found[field.name] = document[field.name]
         elif _is_needed(field):
             raise BadFile(f"{path} does not hold what it should: {field.name!r} is missing.")
     return kind(**found)
 
 
 def is_process(pid: object) -> bool:
-    """Whether a number can be the id of a process: signals to 0 and below go to many."""
+    """Whether a number can be the id of a process: signals to 0 and below go to whole groups."""
     return type(pid) is int and 0 < pid < 1 << 31
 
 

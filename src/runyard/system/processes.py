@@ -1,6 +1,6 @@
-"""What this machine says of its processes, and how a child is tied to its parent.
+"""Processes of this machine: whether one is alive, and how a child is tied to its parent.
 
-Process ids are used again, start times are not: both together tell whether a process is still the one that was meant.
+Process ids are reused, start times are not: both together identify a process.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def started(pid: int) -> str | None:
-    """When a process was started, as this machine tells it (only good for comparing); None when it is gone.
+    """When a process was started, in a form that is only good for comparing; None when it has ended.
 
-    A process that has ended but was not yet fetched by its parent counts as gone.
+    A zombie, which has ended but was not yet reaped by its parent, has ended.
     """
     if os.path.isdir("/proc/self"):
         return _from_proc(pid)
@@ -25,13 +25,13 @@ def started(pid: int) -> str | None:
 
 
 def alive(pid: int, start: str | None = None) -> bool:
-    """Whether the process lives; with `start`, whether it is the one that was started then."""
+    """Whether the process is alive; with `start`, whether it is also the one that was started then."""
     now = started(pid)
     return now is not None and start in (None, now)
 
 
 def end_with_parent() -> Callable[[], None] | None:
-    """A step for a child between fork and exec: the kernel shall kill it when this process dies (Linux)."""
+    """A step for a child between fork and exec: the kernel will kill it when this process dies (Linux)."""
     call = prctl()
     if call is None:
         return None
@@ -39,21 +39,21 @@ def end_with_parent() -> Callable[[], None] | None:
 
     def step() -> None:
         call(_PR_SET_PDEATHSIG, signal.SIGKILL.value)
-        if os.getppid() != parent:  # it died before it could be asked for
+        if os.getppid() != parent:  # it died before the kernel knew
             os._exit(1)
 
     return step
 
 
 def hear_of_parents_end(number: signal.Signals) -> None:
-    """Have the kernel send this process a signal when its parent dies, in place of killing it (Linux)."""
+    """Have the kernel send this process a signal when its parent dies, instead of killing it (Linux)."""
     call = prctl()
     if call is not None:
         call(_PR_SET_PDEATHSIG, number.value)
 
 
 def prctl() -> Callable[[int, int], object] | None:
-    """Linux's call of that name; None elsewhere."""
+    """Linux's system call of that name; None elsewhere."""
     if sys.platform != "linux":
         return None
     import ctypes
@@ -67,7 +67,7 @@ def _from_proc(pid: int) -> str | None:
         text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return None
-    # The command's name stands in brackets and may hold anything, brackets included: read from the last one on.
+    # The command's name is in brackets and may hold anything, brackets included: read from the last one on.
     state, *fields = text[text.rindex(")") + 1 :].split()
     return None if state in ("Z", "X") else fields[18]
 
@@ -75,6 +75,6 @@ def _from_proc(pid: int) -> str | None:
 def _from_ps(pid: int) -> str | None:
     import subprocess
 
-    asked = subprocess.run(["ps", "-o", "state=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    state, _, start = asked.stdout.strip().partition(" ")
+    listed = subprocess.run(["ps", "-o", "state=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    state, _, start = listed.stdout.strip().partition(" ")
     return start.strip() or None if state and not state.startswith("Z") else None

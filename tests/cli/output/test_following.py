@@ -4,7 +4,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from runyard.cli.output.following import Prefixed, former
+from runyard.cli.output.following import Prefixed
 
 if TYPE_CHECKING:
     import pytest
@@ -21,12 +21,8 @@ def test_lines_of_several_ranks_stay_whole(capfdbinary: pytest.CaptureFixture[by
     assert capfdbinary.readouterr().out == b"[ 0] one\n[10] \xff\n[ 0] two\n[ 0] \n[ 0] last\n"
 
 
-def test_the_logs_of_an_attempt_that_is_over() -> None:
-    assert former("user_logs/std_log_process_3.txt", 2) == "user_logs/attempt_2/std_log_process_3.txt"
-
-
 BAR = """
-from runyard.cli import following
+from runyard.cli.output import following
 following.write(b"first\\n50%|#####", 0)
 following.tell({"status": "Finalizing", "at": "", "reason": None}, as_json=False)
 following.write(b"\\r100%|##########", 0)

@@ -8,7 +8,7 @@ import pytest
 
 from runyard.contracts.compute import Target
 from runyard.sdk.compute.aml import AmlCompute
-from runyard.sdk.compute.aml_status import AmlComputeNodeStateCounts, AmlComputeStatus, ScaleSettings
+from runyard.sdk.compute.aml_status import ScaleSettings
 from runyard.sdk.exceptions import ComputeTargetException
 
 NETWORK = {"vnet_resourcegroup_name": "g", "vnet_name": "v", "subnet_name": "s"}
@@ -111,28 +111,3 @@ def test_quotas_are_azures() -> None:
     assert AmlCompute.list_quotas(None) == AmlCompute.list_usages(None) == []  # type: ignore[arg-type]
     with pytest.raises(ComputeTargetException, match="max_nodes"):
         AmlCompute.update_quotas(None, "family", 3)  # type: ignore[arg-type]
-
-
-def test_a_status_as_a_dictionary() -> None:
-    status = AmlComputeStatus(
-        allocation_state="Resizing",
-        allocation_state_transition_time="t",
-        creation_time="c",
-        current_node_count=1,
-        errors=None,
-        modified_time="m",
-        node_state_counts=AmlComputeNodeStateCounts(1, 0, 0, 0, 2, 0),
-        provisioning_state="Succeeded",
-        provisioning_state_transition_time=None,
-        scale_settings=ScaleSettings(0, 4, 1800),
-        target_node_count=2,
-        vm_priority="dedicated",
-        vm_size="STANDARD_NC6",
-    )
-    told = status.serialize()
-    assert told["nodeStateCounts"]["runningNodeCount"] == 2
-    assert told["scaleSettings"] == {"minNodeCount": 0, "maxNodeCount": 4, "nodeIdleTimeBeforeScaleDown": "PT1800S"}
-    assert AmlComputeStatus.deserialize(told) == status
-    assert AmlComputeStatus.deserialize(None) is None
-    assert ScaleSettings.deserialize(None) is None
-    assert AmlComputeNodeStateCounts.deserialize(None) is None

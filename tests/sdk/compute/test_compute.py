@@ -6,59 +6,22 @@ import contextlib
 import copy
 import io
 import threading
-import time
 import uuid
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sdk.compute.targets import cluster, wait_for
 from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER
 
 from runyard.sdk.compute.aml import AmlCompute
 from runyard.sdk.compute.cluster import RayCompute
 from runyard.sdk.compute.compute import ComputeTarget
-from runyard.sdk.compute.engines import engine_of
-from runyard.sdk.compute.instance import ComputeInstance, ComputeInstanceStatus
 from runyard.sdk.exceptions import ComputeTargetException, UserErrorException
 from runyard.sdk.experiment import Experiment
 from runyard.sdk.submit.distributed import MpiConfiguration, PlainConfiguration
 from runyard.sdk.submit.script_run_config import ScriptRunConfig
 from runyard.sdk.workspace.workspace import Workspace
-
-DEADLINE = 120.0
-
-
-def wait_for(what: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + DEADLINE
-    while not (found := what()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-    return found
-
-
-@pytest.fixture
-def name(workspace: Workspace) -> Iterator[str]:
-    """The name of a target of the test's own, which is gone afterwards."""
-    chosen = f"c{uuid.uuid4().hex[:10]}"
-    yield chosen
-    made = workspace.compute_targets.get(chosen)
-    if made is not None:
-        for run in made.get_active_runs():  # type: ignore[attr-defined]
-            run.cancel()
-            run.wait_for_completion(raise_on_error=False)
-        made.delete()
-
-
-def cluster(workspace: Workspace, name: str, **settings: Any) -> AmlCompute:
-    made = ComputeTarget.create(
-        workspace,
-        name,
-        AmlCompute.provisioning_configuration(**{"max_nodes": 2, "vm_size": "STANDARD_NC6", **settings}),
-    )
-    assert isinstance(made, AmlCompute)
-    return made
-
 
 SNIPPET = (
     "from azureml.core.compute import ComputeTarget, AmlCompute\n"
@@ -141,25 +104,6 @@ def test_names_that_no_target_can_have(workspace: Workspace, bad: str) -> None:
 def test_a_size_that_nobody_sells(workspace: Workspace, name: str) -> None:
     with pytest.raises(ComputeTargetException, match=r"'STANDARD_NC7'.*Standard_NC6"):
         cluster(workspace, name, vm_size="STANDARD_NC7")
-
-
-def test_nodes_come_and_are_counted(workspace: Workspace, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    made = cluster(workspace, name, min_nodes=1)
-    made.wait_for_completion(show_output=True, min_node_count=2, timeout_in_minutes=2)
-    assert f"{name} is ready. It keeps 1 nodes, and grows up to 2" in capsys.readouterr().out
-    status = made.get_status()
-    assert (status.current_node_count, status.allocation_state, status.errors) == (1, "Steady", None)
-    assert status.node_state_counts is not None
-    assert status.node_state_counts.idle_node_count == 1
-    (node,) = made.list_nodes()
-    assert (node["nodeState"], node["runId"]) == ("idle", None)
-    made.update(min_nodes=0, max_nodes=3, idle_seconds_before_scaledown=0)
-    assert made.scale_settings.serialize() == {
-        "minNodeCount": 0,
-        "maxNodeCount": 3,
-        "nodeIdleTimeBeforeScaleDown": "PT0S",
-    }
-    wait_for(lambda: made.get_status().current_node_count == 0)
 
 
 def test_a_change_that_makes_no_sense(workspace: Workspace, name: str) -> None:
@@ -267,62 +211,6 @@ def test_a_run_that_starts_again_is_shown_from_its_beginning(
     after = screen.getvalue().partition("the first time\n")[2]
     assert "Queued: " in after
     assert "the second time, which says more than the first\n" in after.partition("Queued: ")[2]
-
-
-def test_an_instance_takes_runs_while_it_is_started(
-    workspace: Workspace, experiment: Experiment, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    configuration = ComputeInstance.provisioning_configuration(vm_size="STANDARD_D3_V2")
-    made = ComputeInstance.create(workspace, name, configuration)
-    assert isinstance(made, ComputeInstance)
-    made.wait_for_completion(show_output=True)
-    assert made.get_status().state == "Running"
-    assert ComputeInstanceStatus.deserialize(made.status.serialize()) == made.status
-    (tmp_path / "train.py").write_text("pass")
-    config = ScriptRunConfig(str(tmp_path), "train.py", compute_target=made)
-    experiment.submit(config).wait_for_completion()
-    made.stop(wait_for_completion=True, show_output=True)
-    assert capsys.readouterr().out.endswith("Stopped\n")
-    with pytest.raises(UserErrorException, match=name):
-        experiment.submit(config)
-    made.start(wait_for_completion=True)
-    assert ComputeInstance(workspace, name).status.state == "Running"
-    with pytest.raises(ComputeTargetException, match="delete"):
-        made.detach()
-    made.delete(wait_for_completion=True)
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"ssh_public_access": True}, "admin_user_ssh_public_key"),
-        ({"subnet_name": "s"}, "all three"),
-        ({"assigned_user_object_id": "me"}, "give both"),
-    ],
-)
-def test_instances_that_make_no_sense(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
-        ComputeInstance.provisioning_configuration(**settings)
-
-
-def test_a_submit_to_this_machine_asks_nothing_of_its_engine(
-    workspace: Workspace, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster(workspace, name)
-    asked: list[str] = []
-    original = type(workspace.service).get
-
-    def get(self: Any, path: str, *arguments: Any, **options: Any) -> Any:
-        asked.append(path)
-        return original(self, path, *arguments, **options)
-
-    monkeypatch.setattr(type(workspace.service), "get", get)
-    assert engine_of(workspace, "local") == "local"
-    assert asked == []
-    assert engine_of(workspace, name) == engine_of(workspace, name) == "local"
-    assert asked == [f"/api/workspaces/local/compute/{name}"]
-    with pytest.raises(UserErrorException, match="no compute target 'nowhere'"):
-        engine_of(workspace, "nowhere")
 
 
 def test_default_targets(workspace: Workspace) -> None:

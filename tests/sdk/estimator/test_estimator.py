@@ -56,7 +56,7 @@ def test_the_base_takes_a_run_configuration() -> None:
     estimator = MMLBaseEstimator("src", compute_target="cpu-cluster", estimator_config=config)
     assert estimator.run_config is config
     assert (config.target, estimator.source_directory) == ("cpu-cluster", "src")
-    assert estimator._told({"--more": 2}).arguments == ["--lr", 1, "--more", 2]
+    assert estimator._at_submit({"--more": 2}).arguments == ["--lr", 1, "--more", 2]
 
 
 def test_parameters_that_are_told_at_submit() -> None:
@@ -68,11 +68,11 @@ def test_parameters_that_are_told_at_submit() -> None:
         resume_from=DataPath("store", "checkpoints"),
     )
     resumed = ["--resume-from", "$AZUREML_DATAREFERENCE_MODEL_LOCATION"]
-    told = estimator._told({"--lr": 0.5, "--fast": None}, [DataReference("store", "images")], "other")
+    told = estimator._at_submit({"--lr": 0.5, "--fast": None}, [DataReference("store", "images")], "other")
     assert told.arguments == ["--lr", 0.5, "--epochs", 3, "--fast", *resumed]
     assert set(told.run_config.data_references) == {"MODEL_LOCATION", "images"}
     assert told.run_config.source_directory_data_store == "other"
-    again = estimator._told()
+    again = estimator._at_submit()
     assert again.arguments == ["--lr", 0.1, "--epochs", 3, *resumed]
     assert set(again.run_config.data_references) == {"MODEL_LOCATION"}
 

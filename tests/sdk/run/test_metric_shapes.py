@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runyard.contracts.documents import Metric
+from runyard.contracts.documents import MetricDocument
 from runyard.sdk.run.metric_shapes import shape
 
 
@@ -23,5 +23,5 @@ from runyard.sdk.run.metric_shapes import shape
         ({"kind": "file", "values": ["roc_1.png"]}, "aml://artifactId/ExperimentRun/dcid.r/roc_1.png"),
     ],
 )
-def test_shapes(metric: Metric, value: Any) -> None:
+def test_shapes(metric: MetricDocument, value: Any) -> None:
     assert shape("r", metric) == value

@@ -3,7 +3,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runyard.sdk.compute.legacy import LocalTarget
@@ -133,6 +133,7 @@ def run_configurations(draw: Any) -> RunConfiguration:
     return made
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(run_configurations())
 def test_round_trip(configuration: RunConfiguration) -> None:
     definition = json.loads(json.dumps(configuration.to_dict()))

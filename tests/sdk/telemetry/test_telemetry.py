@@ -68,8 +68,8 @@ def test_a_server_that_is_away_stops_nobody(own_home: Path) -> None:
 def test_what_another_process_wrote_is_waited_for(own_home: Path) -> None:
     run = Experiment(Workspace.from_config(), "exp").start_logging(snapshot_directory=None, outputs=False)
     kill_shippers()
-    assert run._voice is not None
-    started_by_this_one = Telemetry(run._voice.folder)
+    assert run._own_telemetry is not None
+    started_by_this_one = Telemetry(run._own_telemetry.folder)
     started_by_this_one.journal(run.id).tags({"who": "a process that was forked"})
     assert not run._deliver(0.2)
     with started_by_this_one.journal(run.id).files[0].open("ab") as torn:
@@ -106,8 +106,8 @@ def test_waiting_survives_the_death_of_the_server(own_home: Path) -> None:
 
 def test_the_order_to_the_shipper_is_for_the_user_alone(workspace: Workspace, experiment: Experiment) -> None:
     run = experiment.start_logging(snapshot_directory=None, outputs=False)
-    assert run._voice is not None
-    file = run._voice.folder / "ship.json"
+    assert run._own_telemetry is not None
+    file = run._own_telemetry.folder / "ship.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     order = json.loads(file.read_text())
     assert order["token"].startswith(f"run.{run.id}.")
@@ -119,7 +119,7 @@ def test_the_order_to_the_shipper_is_for_the_user_alone(workspace: Workspace, ex
 def test_a_file_that_cannot_be_spooled_leaves_nothing_behind(tmp_path: Path) -> None:
     folder = Telemetry(tmp_path)
     with pytest.raises(FileNotFoundError):
-        folder.keep_file("run", "a", tmp_path / uuid.uuid4().hex)
+        folder.store_file("run", "a", tmp_path / uuid.uuid4().hex)
     assert list((tmp_path / "spool").iterdir()) == []
     assert not (tmp_path / "journal").exists()
 

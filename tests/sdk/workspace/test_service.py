@@ -53,7 +53,7 @@ def test_inside_a_run_the_token_is_the_runs_wherever_that_is(
 ) -> None:
     """What a script may do must not depend on whether its node sees the user's home folder."""
     run = Experiment(workspace, "inside").start_logging(snapshot_directory=None, outputs=False)
-    token = str(run._known()["token"])
+    token = str(run._cached()["token"])
     monkeypatch.setenv("AZUREML_RUN_ID", run.id)
     monkeypatch.setenv("AZUREML_RUN_TOKEN", token)
     monkeypatch.setenv("AZUREML_SERVICE_ENDPOINT", workspace.service.url)
@@ -77,7 +77,7 @@ def test_inside_a_run_its_workspace_is_the_one_that_no_file_names(
     team = Workspace.create("team-of-the-run", exist_ok=True)
     run = Experiment(team, "inside").start_logging(snapshot_directory=None, outputs=False)
     monkeypatch.setenv("AZUREML_RUN_ID", run.id)
-    monkeypatch.setenv("AZUREML_RUN_TOKEN", str(run._known()["token"]))
+    monkeypatch.setenv("AZUREML_RUN_TOKEN", str(run._cached()["token"]))
     monkeypatch.setenv("AZUREML_SERVICE_ENDPOINT", workspace.service.url)
     monkeypatch.setenv("AZUREML_ARM_WORKSPACE_NAME", team.name)
     assert Workspace.from_config().name == team.name

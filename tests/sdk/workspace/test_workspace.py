@@ -62,19 +62,8 @@ def test_names_follow_the_rule(workspace: Workspace, name: str) -> None:
         Workspace.create(name)
 
 
-def test_what_cannot_exist_is_empty_and_what_cannot_be_done_says_so(workspace: Workspace) -> None:
-    for nothing in ("compute_targets", "datastores", "datasets", "images", "models", "webservices"):
-        assert getattr(workspace, nothing) == {}
-    for call in (
-        workspace.get_default_datastore,
-        workspace.get_default_keyvault,
-        workspace.get_mlflow_tracking_uri,
-        workspace.list_keys,
-        lambda: workspace.add_private_endpoint(None),
-    ):
-        with pytest.raises(UserErrorException, match="Runyard has no"):
-            call()
-    workspace.sync_keys()
+def test_a_workspace_without_targets_lists_none(workspace: Workspace) -> None:
+    assert workspace.compute_targets == {}
 
 
 def test_its_id_is_where_code_of_sdk_v1_looks_for_it(workspace: Workspace) -> None:

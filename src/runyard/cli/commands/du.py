@@ -17,7 +17,7 @@ from runyard.cli.output import screen, words
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
-    from runyard.cli.api import ExperimentUsage
+    from runyard.contracts.documents import ExperimentUsage
 
 SECONDS = 60.0
 """For how long a server may count what its experiments take."""

@@ -50,7 +50,7 @@ def build(
 
     from runyard.cli import api
     from runyard.cli.commands import logs
-    from runyard.sdk.run.watching import BUILD_LOG
+    from runyard.contracts.history import BUILD_LOG
     from runyard.sdk.workspace.workspace import Workspace
 
     workspace = Workspace.from_config()

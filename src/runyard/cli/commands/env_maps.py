@@ -13,7 +13,7 @@ from runyard.cli.options import JsonOption
 from runyard.cli.output import screen, words
 
 if TYPE_CHECKING:
-    from runyard.cli.api import MapDocument
+    from runyard.contracts.documents import EnvironmentMapDocument
 
 
 def map_pattern(
@@ -71,7 +71,7 @@ def maps(as_json: JsonOption = False) -> None:
     _show(api.Api(workspace.service).maps(workspace.name), workspace.name, as_json)
 
 
-def _show(found: list[MapDocument], workspace: str, as_json: bool) -> None:
+def _show(found: list[EnvironmentMapDocument], workspace: str, as_json: bool) -> None:
     if as_json:
         screen.document(found)
     elif not found:
@@ -81,7 +81,7 @@ def _show(found: list[MapDocument], workspace: str, as_json: bool) -> None:
         screen.table(("PATTERN", "USES"), [(each["pattern"], _used(each)) for each in found])
 
 
-def _used(each: MapDocument) -> str:
+def _used(each: EnvironmentMapDocument) -> str:
     if each["interpreter"]:
         return each["interpreter"]
     definition = each["definition"] or {}

@@ -11,12 +11,11 @@ from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.cli.output import rank_logs, screen
 from runyard.cli.output.following import Attempts, Sink, Tail, interruptible, json_sink, tell, write
+from runyard.contracts.history import BUILD_LOG, INTERACTIVE_LOG, is_process_log
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
     from runyard.contracts.documents import RunDocument
-
-INTERACTIVE_LOG = "logs/user_log.txt"
 
 
 def logs(
@@ -77,7 +76,7 @@ def _log_of_rank(run: RunDocument, names: list[str], rank: str | None) -> str | 
 
 def _print(server: Api, run: RunDocument, file: str | None, as_json: bool) -> None:
     name = file or _log_of(run)
-    if name is None or (rank_logs.is_one(name) and name not in run.get("logs", [])):
+    if name is None or (is_process_log(name) and name not in run.get("logs", [])):
         reason = f" ({run['reason']})" if run["reason"] else ""
         raise errors.CommandError(
             f"Run {run['id']} has no log yet: it is {run['status']}{reason}.",
@@ -105,8 +104,6 @@ def follow_run(server: Api, run_id: str, file: str | None, as_json: bool) -> Run
 
 
 def _follow(server: Api, run: RunDocument, file: str | None, sink: Sink, as_json: bool) -> RunDocument:
-    from runyard.sdk.run.watching import BUILD_LOG
-
     run_id, attempts = run["id"], Attempts(server, run)
     shown = None if file is None else Tail(server, run_id, file, sink)
     seen = ""

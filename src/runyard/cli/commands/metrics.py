@@ -16,7 +16,7 @@ from runyard.cli.output import rank_logs, screen, words
 from runyard.contracts import journal
 
 if TYPE_CHECKING:
-    from runyard.cli.api import MetricDocument
+    from runyard.contracts.documents import MetricDocument
 
 
 def metrics(

@@ -15,7 +15,8 @@ from runyard.cli.output import screen, words
 from runyard.contracts import states
 
 if TYPE_CHECKING:
-    from runyard.cli.api import Api, Freed, Usage
+    from runyard.cli.api import Api
+    from runyard.contracts.documents import Freed, Usage
 
 
 def rm(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from runyard.cli.output import screen
 from runyard.contracts import states
+from runyard.contracts.history import former_log
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -47,7 +48,7 @@ class Tail:
         from runyard.client.http import ClientProblem
 
         with suppress(ConnectionError, ClientProblem):  # it is in the history, and can be read whole there
-            self._read(former(self.name, attempt))
+            self._read(former_log(self.name, attempt))
         self.offset = 0
 
     def _read(self, name: str) -> None:
@@ -68,16 +69,6 @@ class Attempts:
         now = self._server.run(self._run_id).get("attempt", 1)
         over, self._last = self._last, now
         return over if now > over else None
-
-
-def former(name: str, attempt: int) -> str:
-    """Where a log of an attempt that is over lies.
-
-    >>> former("user_logs/std_log.txt", 1)
-    'user_logs/attempt_1/std_log.txt'
-    """
-    folder, _, file = name.rpartition("/")
-    return f"{folder}/attempt_{attempt}/{file}"
 
 
 class _Line:

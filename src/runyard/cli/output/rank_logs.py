@@ -10,13 +10,13 @@ from runyard.cli import errors
 from runyard.cli.output import screen
 from runyard.cli.output.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, tell
 from runyard.cli.output.summary import distribution
+from runyard.contracts import history
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
     from runyard.contracts.documents import RunDocument
 
 ALL = "all"
-FOLDER = "user_logs/"
 
 
 def checked(given: str | None) -> str | None:
@@ -32,13 +32,8 @@ def of(run: RunDocument) -> list[str]:
     """The logs of a run's processes, by rank; whether they are there yet or not."""
     spread = distribution(run)
     if not spread.gang:
-        return [f"{FOLDER}std_log.txt"]
-    return [f"{FOLDER}std_log_process_{rank.rank}.txt" for rank in spread.ranks()]
-
-
-def is_one(name: str) -> bool:
-    """Whether a log is that of a process of the run."""
-    return name.startswith(f"{FOLDER}std_log")
+        return [history.user_log(history.SCRIPT_LOG)]
+    return [history.user_log(history.rank_log(rank.rank)) for rank in spread.ranks()]
 
 
 def one(run: RunDocument, names: list[str], rank: int) -> str:

@@ -10,10 +10,10 @@ from runyard.cli.output import screen, words
 from runyard.contracts import journal, states
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
+from runyard.contracts.history import of_attempt, user_log
 
 if TYPE_CHECKING:
-    from runyard.cli.api import MetricDocument
-    from runyard.contracts.documents import FileDocument, RunDocument
+    from runyard.contracts.documents import FileDocument, MetricDocument, RunDocument
 
 SHOWN_FILES = 20
 WAITING = (states.NOT_STARTED, states.QUEUED, states.PROVISIONING)
@@ -124,7 +124,7 @@ def _processes(spread: Distribution) -> str:
 
 def _attempt(run: RunDocument) -> str:
     most = int((run.get("launch") or {}).get("restarts", RESTARTS)) + 1
-    former = f"user_logs/attempt_{run['attempt'] - 1}/"
+    former = user_log(of_attempt(run["attempt"] - 1))
     return f"{run['attempt']} of at most {most}; the logs of the one before are in {former}"
 
 

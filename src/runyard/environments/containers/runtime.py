@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
+from runyard.contracts.history import SCRIPT_LOG
 from runyard.contracts.home import write_private
 from runyard.environments.containers import arguments, steps
 from runyard.environments.containers.engine import in_sight, is_rootless, open_engine
@@ -85,7 +86,7 @@ def contained_argv(
         image=image,
         argv=list(argv),
         variables=dict(variables),
-        log=str(seat.log if seat is not None else run_folder / "streams" / "std_log.txt"),
+        log=str(seat.log if seat is not None else run_folder / "streams" / SCRIPT_LOG),
         work=str(work),
         writable=[str(run_folder), *(str(each) for each in (seat.shared if seat is not None else ()))],
         readable=[sdk],

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Iterator
 
-from runyard.contracts import names
+from runyard.contracts import history, names
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
 from runyard.node.delivery.follow_loop import HEARTBEAT_EVERY, FollowLoop
@@ -49,7 +49,7 @@ class RunDelivery:
         self._client = RetryingClient.of(plan, folder)
         self._warnings: list[dict[str, str]] = []
         path = folder / "streams" / RUNNER_LOG
-        self._own_log = GrowingFile(self._client, path, _system_log(plan, RUNNER_LOG), resume)
+        self._own_log = GrowingFile(self._client, path, history.system_log(RUNNER_LOG, plan.node), resume)
         self._loop = self._assemble(plan, folder, resume, shares_work)
         self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
         self._thread.start()
@@ -152,18 +152,13 @@ def history_name(plan: Plan, name: str) -> str:
 def _streams(plan: Plan, folder: Path) -> Iterator[tuple[Path, str]]:
     """The files in `streams`, but for the runner's own, and their names in the run's history."""
     streams, distribution = folder / "streams", plan.distribution
-    yield streams / ENVIRONMENT_LOG, _system_log(plan, ENVIRONMENT_LOG)
+    yield streams / ENVIRONMENT_LOG, history.system_log(ENVIRONMENT_LOG, plan.node)
     for each in distribution.ranks():
         if each.node == plan.node:
             name = std_log(distribution, each.rank)
-            yield streams / name, f"user_logs/{name}"
+            yield streams / name, history.user_log(name)
     if distribution.kind == MPI:
-        yield streams / MPIRUN_LOG, _system_log(plan, MPIRUN_LOG)
-
-
-def _system_log(plan: Plan, name: str) -> str:
-    stem, _, kind = name.rpartition(".")
-    return f"system_logs/{stem}_node_{plan.node}.{kind}" if plan.node else f"system_logs/{name}"
+        yield streams / MPIRUN_LOG, history.system_log(MPIRUN_LOG, plan.node)
 
 
 def deliver(delivery: RunDelivery, end: Fact | None, folder: Path, signals: Signals) -> int:

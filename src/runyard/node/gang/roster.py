@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runyard.contracts.distribution import Distribution
+from runyard.contracts.history import system_log
 from runyard.node.gang.link import LOST, Message
 from runyard.node.log import log_line
 from runyard.node.outcome.rank_ends import RankEnd, RankEnds
 from runyard.node.problem import RunProblem
+from runyard.node.streams import RUNNER_LOG
 
 
 @dataclass
@@ -114,7 +116,7 @@ def lost(member: Member) -> dict[str, Any]:
         "code": "NodeLost",
         "message": f"{name} was lost: {member.lost}.",
         "help": "The machine, its network or the node runner on it went away, and the other nodes were stopped. What "
-        f"the run wrote until then is kept; system_logs/runner_node_{member.node}.log may tell more. Submit the run "
+        f"the run wrote until then is kept; {system_log(RUNNER_LOG, member.node)} may tell more. Submit the run "
         "again; on a target of low priority it is started again by itself.",
         "node": member.node,
     }

@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 from typing import Mapping, Sequence
 
+from runyard.contracts.history import rank_log
 from runyard.contracts.journal import RANK_VARIABLE
 from runyard.contracts.plan import Plan
 from runyard.node.launch import frameworks, gpus
@@ -32,9 +33,9 @@ _REFERENCE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 _EXIT = re.compile(r"rank_(\d+)\.exit")
 
 # Foreground, so that the program does not inherit ignored signals; the shell outlives it to write down its end.
-_RUN = """
+_RUN = f"""
 trap : TERM INT HUP
-"$@" >>"$runyard_streams/std_log_process_$runyard_rank.txt" 2>&1 </dev/null
+"$@" >>"$runyard_streams/{rank_log("$runyard_rank")}" 2>&1 </dev/null
 runyard_code=$?
 echo "$runyard_code" >"$runyard_streams/rank_$runyard_rank.exit"
 exit "$runyard_code"

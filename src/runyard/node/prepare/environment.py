@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Callable
 
 from runyard.contracts import journal
 from runyard.contracts.environment import CURRENT, Specification
+from runyard.contracts.history import BUILD_LOG, ENVIRONMENT_LOG
 from runyard.contracts.plan import Plan
 from runyard.node.log import log_line
 from runyard.node.problem import RunProblem
@@ -21,7 +22,6 @@ from runyard.node.problem import RunProblem
 if TYPE_CHECKING:
     from runyard.environments.prepare import Around, Ready
 
-LOG = "environment.log"
 WRITER = "environment"  # of the journal with the run's properties, and the number of the attempt
 
 
@@ -43,7 +43,7 @@ def ready(plan: Plan, folder: Path, check: Callable[[], None], report: Callable[
     try:
         found = peek(specification, around, log_line)
         if found is None:
-            report(f"the environment {specification.name!r} is being built: system_logs/{LOG} shows how")
+            report(f"the environment {specification.name!r} is being built: {BUILD_LOG} shows how")
             found = _build(specification, around, plan, folder, check)
     except EnvironmentProblem as problem:
         raise RunProblem(problem.code, problem.message, problem.help) from problem
@@ -57,7 +57,7 @@ def _build(specification: Specification, around: Around, plan: Plan, folder: Pat
     from runyard.environments.prepare import prepare
     from runyard.environments.problem import EnvironmentProblem
 
-    with open(folder / "streams" / LOG, "a", encoding="utf-8", buffering=1) as log:
+    with open(folder / "streams" / ENVIRONMENT_LOG, "a", encoding="utf-8", buffering=1) as log:
 
         def note(line: str) -> None:
             log.write(f"{line}\n")

@@ -16,6 +16,7 @@ from typing import TextIO
 
 from runyard.contracts.distribution import MPI
 from runyard.contracts.environment import CONTAINER, Specification
+from runyard.contracts.history import system_log
 from runyard.contracts.plan import Plan, node_folder
 from runyard.node import state
 from runyard.node.delivery.run_delivery import RunDelivery, deliver
@@ -25,6 +26,7 @@ from runyard.node.lock import take_lock
 from runyard.node.log import log_line
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, OVERDUE, Launched, State, machine
+from runyard.node.streams import RUNNER_LOG
 from runyard.system.json_files import BadFile
 from runyard.system.processes import alive, started
 
@@ -134,7 +136,7 @@ def end_of(former: State | None, stop_requested: bool = False) -> Fact:
     error = {
         "code": "NodeRunnerLost",
         "message": f"The node runner of this run{pid} was killed before the script had ended; {then}.",
-        "help": "What the run wrote until then is kept. system_logs/runner.log may tell more; submit the run again.",
+        "help": f"What the run wrote until then is kept. {system_log(RUNNER_LOG)} may tell more; submit the run again.",
     }
     fact = ended("failed", error)
     stop = former.stop if former is not None else None

@@ -1,5 +1,5 @@
 """`AksCompute`: a Kubernetes cluster of Azure's, for models that are served. Its settings are checked as in SDK v1;
-Runyard makes and attaches none, and says what to use instead."""
+Runyard makes and attaches none; the refusal names an alternative."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _WithCertificate:
         leaf_domain_label: str | None = None,
         overwrite_existing_domain: bool = False,
     ) -> None:
-        """Serve over TLS: with a certificate of one's own, or under a name that Azure gives (leaf_domain_label)."""
+        """Serve over TLS: with your own certificate, or under a name that Azure gives (leaf_domain_label)."""
         if leaf_domain_label and any((ssl_cname, ssl_cert_pem_file, ssl_key_pem_file)):
             raise ComputeTargetException("Give either leaf_domain_label, or ssl_cname with its two files.")
         self.ssl_cname = ssl_cname
@@ -316,7 +316,7 @@ class AksCompute(ComputeTarget):
         refuse("AksCompute")
 
     def get_credentials(self) -> NoReturn:
-        """Refused: no credentials are kept."""
+        """Refused: no credentials are stored."""
         raise ComputeTargetException("Runyard keeps no credentials of clusters.")
 
 

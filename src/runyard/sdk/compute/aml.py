@@ -28,7 +28,7 @@ IDENTITIES = ("SystemAssigned", "UserAssigned")
 
 
 class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration):
-    """What an AmlCompute is made from. Accounts, networks and identities are Azure's: checked, kept, and not used."""
+    """What an AmlCompute is made from. Accounts, networks and identities are Azure's: checked, stored, and not used."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
         )
 
     def _of_azure(self) -> dict[str, object]:
-        """What is shown again, and nothing else. A password is not kept."""
+        """What is shown again, and nothing else. A password is not stored."""
         login = self.remote_login_port_public_access
         return filled(
             admin_username=self.admin_username,
@@ -128,7 +128,7 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
 
 
 class AmlCompute(PooledCompute):
-    """A pool of nodes. It has `min_nodes` at least, grows to `max_nodes` when runs need them, and lets nodes go that
+    """A pool of nodes. It has `min_nodes` at least, grows to `max_nodes` when runs need them, and releases nodes that
     were idle for a while."""
 
     _compute_type = "AmlCompute"
@@ -204,7 +204,7 @@ class AmlCompute(PooledCompute):
         max_nodes: int | None = None,
         idle_seconds_before_scaledown: int | None = None,
     ) -> None:
-        """Change how the pool grows and shrinks; what is None stays."""
+        """Change how the pool grows and shrinks; None leaves a value unchanged."""
         given = {
             "min_nodes": min_nodes,
             "max_nodes": max_nodes,
@@ -219,7 +219,7 @@ class AmlCompute(PooledCompute):
         self._change(**{name: checked[name] for name in changes})
 
     def detach(self) -> NoReturn:
-        """Refused: a pool that was made is deleted."""
+        """Refused: delete the pool instead."""
         self._cannot_detach()
 
     def add_identity(self, identity_type: str, identity_id: Sequence[str] | None = None) -> NoReturn:
@@ -232,7 +232,7 @@ class AmlCompute(PooledCompute):
 
     @staticmethod
     def supported_vmsizes(workspace: Workspace, location: str | None = None) -> builtins.list[dict[str, Any]]:
-        """The sizes that `vm_size` may name, and what they stand for."""
+        """The sizes that `vm_size` may name, with their cores, memory and GPUs."""
         return vm_sizes()
 
     @staticmethod
@@ -257,9 +257,9 @@ class AmlCompute(PooledCompute):
         )
 
     def serialize(self) -> dict[str, Any]:
-        told = super().serialize()
+        document = super().serialize()
         network = (self.vnet_resourcegroup_name, self.vnet_name, self.subnet_name)
-        told["properties"]["properties"].update(
+        document["properties"]["properties"].update(
             userAccountCredentials={
                 "adminUserName": self.admin_username,
                 "adminUserPassword": None,
@@ -268,7 +268,7 @@ class AmlCompute(PooledCompute):
             subnet={"id": "/".join(str(part) for part in network)} if all(network) else None,
             remoteLoginPortPublicAccess=self.remote_login_port_public_access,
         )
-        return told
+        return document
 
 
 _SHOWN = (

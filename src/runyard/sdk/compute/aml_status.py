@@ -1,4 +1,4 @@
-"""How an AmlCompute stands, as objects of SDK v1: node counts, allocation, scale settings."""
+"""The status of an AmlCompute, as objects of SDK v1: node counts, allocation, scale settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ScaleSettings:
-    """Between how many nodes a target has, and how long an idle one stays. No maximum: as many as the cluster has."""
+    """The limits of a target's nodes, and how long an idle one stays. No maximum: as many as the cluster has."""
 
     minimum_node_count: int
     maximum_node_count: int | None
@@ -57,14 +57,14 @@ class AmlComputeNodeStateCounts:
         return AmlComputeNodeStateCounts(**{name: object_dict.get(_camel(name)) or 0 for name in names})
 
     @staticmethod
-    def _told(counts: Mapping[str, int]) -> AmlComputeNodeStateCounts:
+    def _from_counts(counts: Mapping[str, int]) -> AmlComputeNodeStateCounts:
         order = (IDLE, LEAVING, PREEMPTED, PREPARING, RUNNING, UNUSABLE)
         return AmlComputeNodeStateCounts(*(counts.get(state, 0) for state in order))
 
 
 @dataclass
 class AmlComputeStatus:
-    """What `AmlCompute.get_status()` tells. `errors` is None, or a list of `{"error": {"code", "message"}}`."""
+    """The result of `AmlCompute.get_status()`. `errors` is None, or a list of `{"error": {"code", "message"}}`."""
 
     allocation_state: str | None
     allocation_state_transition_time: str | None
@@ -118,8 +118,8 @@ class AmlComputeStatus:
         )
 
     @staticmethod
-    def _told(document: ComputeDocument) -> AmlComputeStatus:
-        """From what the server tells of a target."""
+    def _from_document(document: ComputeDocument) -> AmlComputeStatus:
+        """From the server's document of a target."""
         status = document["status"]
         return AmlComputeStatus(
             allocation_state=status["allocation_state"],
@@ -128,7 +128,7 @@ class AmlComputeStatus:
             current_node_count=status["current_nodes"],
             errors=[{"error": dict(error)} for error in status["errors"]] or None,
             modified_time=document["modified_at"] or None,
-            node_state_counts=AmlComputeNodeStateCounts._told(status["counts"]),
+            node_state_counts=AmlComputeNodeStateCounts._from_counts(status["counts"]),
             provisioning_state=document["provisioning_state"],
             provisioning_state_transition_time=None,
             scale_settings=scale_settings(document),
@@ -144,4 +144,4 @@ def scale_settings(document: ComputeDocument) -> ScaleSettings:
 
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return first + "".join(part.capitalize() for part in rest)

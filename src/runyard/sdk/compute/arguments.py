@@ -1,5 +1,5 @@
 """The arguments of compute configurations as notebooks give them, and as Azure's service took them: a number may be a
-text, a word may be in any case."""
+text, a choice may be in any case."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def switch(name: str, value: object) -> bool:
 
 
 def chosen(name: str, value: object, choices: Sequence[str]) -> str:
-    """The choice that a word means, however its letters are written.
+    """The choice that is meant, in whatever case it is written.
 
     >>> chosen("identity_type", "systemassigned", ["SystemAssigned", "UserAssigned"])
     'SystemAssigned'

@@ -1,4 +1,4 @@
-"""`ComputeTarget`: where runs can take place, as the workspace knows it. What it can do more is up to its class."""
+"""`ComputeTarget`: where runs can be executed, as registered in the workspace. Its subclasses can do more."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ C = TypeVar("C", bound="ComputeTarget")
 
 
 class ComputeTarget:
-    """A compute target of a workspace. `ComputeTarget(ws, name)` finds one and is of the class that it has.
+    """A compute target of a workspace. `ComputeTarget(ws, name)` finds one, and returns an object of its class.
 
     >>> target = ComputeTarget(ws, "gpu-cluster")  # doctest: +SKIP
     >>> type(target).__name__  # doctest: +SKIP
@@ -82,7 +82,7 @@ class ComputeTarget:
         return cls._told(workspace, _fetched(workspace, name))
 
     def __init__(self, workspace: Workspace, name: str) -> None:
-        """All is there already: finding the target tells its class."""
+        """`__new__` has done everything: the class depends on the target that was found."""
 
     @classmethod
     def _told(cls: builtins.type[C], workspace: Workspace, document: ComputeDocument) -> C:
@@ -97,7 +97,7 @@ class ComputeTarget:
         return made
 
     def _take(self, workspace: Workspace, document: ComputeDocument) -> None:
-        """Set all attributes from what the server tells."""
+        """Set all attributes from the server's document."""
         details = document["details"]
         self.workspace = workspace
         self._document = document
@@ -132,7 +132,7 @@ class ComputeTarget:
     def attach(
         workspace: Workspace, name: str, attach_configuration: ComputeTargetAttachConfiguration
     ) -> ComputeTarget:
-        """Attach a cluster that is there: RayCompute.attach_configuration, SlurmCompute.attach_configuration."""
+        """Attach an existing cluster: RayCompute.attach_configuration, SlurmCompute.attach_configuration."""
         if not isinstance(attach_configuration, ComputeTargetAttachConfiguration):
             raise ComputeTargetException(
                 "attach takes an attach configuration, such as RayCompute.attach_configuration(address='head:6379'), "
@@ -142,7 +142,7 @@ class ComputeTarget:
 
     @staticmethod
     def list(workspace: Workspace) -> builtins.list[ComputeTarget]:
-        """The targets that were made or attached, by name. `local`, which is always there, is not among them."""
+        """The targets that were made or attached, by name. `local`, which always exists, is not among them."""
         with _asking():
             told = workspace.service.client.get(_address(workspace))
         return [ComputeTarget._told(workspace, each) for each in told["targets"] if each["name"] != LOCAL]
@@ -150,20 +150,20 @@ class ComputeTarget:
     # -- how it stands ----------------------------------------------------------------------------------------------
 
     def refresh_state(self) -> None:
-        """Ask the server how the target stands, and set the attributes anew."""
+        """Fetch the target's current state from the server, and update the attributes."""
         self._take(self.workspace, _fetched(self.workspace, self.name))
 
     def get(self) -> ComputeTarget:
-        """The target as it is now, as another object."""
+        """The current target, as another object."""
         return ComputeTarget._told(self.workspace, _fetched(self.workspace, self.name))
 
     def get_status(self) -> Any:
-        """The provisioning state: `Succeeded`. Some classes tell more."""
+        """The provisioning state: `Succeeded`. Some classes return more."""
         self.refresh_state()
         return self.provisioning_state
 
     def wait_for_completion(self, show_output: bool = False, is_delete_operation: bool = False) -> None:
-        """Wait until the target is made, or gone; ComputeTargetException when that fails."""
+        """Wait until the target is made, or deleted; ComputeTargetException when that fails."""
         if is_delete_operation:
             self._wait_until_gone(show_output)
             return
@@ -176,7 +176,7 @@ class ComputeTarget:
     # -- changing it ------------------------------------------------------------------------------------------------
 
     def delete(self) -> None:
-        """Remove the target from the workspace. Refused while runs wait for it or are under way on it."""
+        """Remove the target from the workspace. Refused while runs are queued or active on it."""
         with _asking():
             self.workspace.service.client.delete(_address(self.workspace, self.name))
         self.workspace._engines.pop(self.name, None)
@@ -206,7 +206,7 @@ class ComputeTarget:
 
     @staticmethod
     def deserialize(workspace: Workspace, object_dict: Mapping[str, Any]) -> ComputeTarget:
-        """The target that `serialize` told of. The server is not asked."""
+        """The target in a dictionary that `serialize` returned. No request is made."""
         return ComputeTarget._told(workspace, document_of(object_dict))
 
     # -- how it looks -----------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class ComputeTarget:
         say: Callable[[], str] | None = None,
         deadline: float | None = None,
     ) -> bool:
-        """Refresh until `done`, and print how the target stands whenever that changes. False: the time is over."""
+        """Refresh until `done`, and print the target's state whenever it changes. False: timeout."""
         said, pause = "", 0.05
         while True:
             self.refresh_state()
@@ -315,7 +315,7 @@ def _asking() -> Iterator[None]:
 
 
 def _refusal(problem: ClientProblem) -> Exception:
-    """What was wrong with the target is a ComputeTargetException; all else is what it is elsewhere."""
+    """Errors of the target become ComputeTargetException; all others stay what they are elsewhere."""
     known = sdk_exception(problem)
     if not isinstance(known, UserErrorException) or type(known) is not UserErrorException:
         away = problem.code == "engine_away"

@@ -16,7 +16,7 @@ USE_INSTEAD = (
 
 
 class _Configuration:
-    """What all of them have in common: a check, and the target that they stand for."""
+    """What all of them have in common: a check, and the target that they describe."""
 
     def __init__(self, type: type | None) -> None:
         self._compute_type = type
@@ -30,7 +30,7 @@ class _Configuration:
         refuse(kind)
 
     def _unused(self) -> list[str]:
-        """Settings that are given, kept, and have no effect here."""
+        """Settings that are given and stored, and have no effect here."""
         return []
 
 
@@ -43,7 +43,7 @@ class ComputeTargetProvisioningConfiguration(_Configuration):
 
 
 class ComputeTargetAttachConfiguration(_Configuration):
-    """Of something that is there already, and is attached."""
+    """Of an existing cluster that is attached."""
 
     def __init__(self, type: type | None) -> None:
         super().__init__(type)
@@ -89,5 +89,5 @@ def check_network(vnet_resourcegroup_name: str | None, vnet_name: str | None, su
 
 
 def filled(**settings: object) -> dict[str, object]:
-    """Those that hold something."""
+    """The settings that are not empty."""
     return {name: value for name, value in settings.items() if value not in (None, "", [], {})}

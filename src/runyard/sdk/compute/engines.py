@@ -1,4 +1,4 @@
-"""Which engine a compute target has: a run beside its submitter takes other things along than one on a cluster."""
+"""The engine of a compute target: a run on the submitter's machine is submitted with more than one on a cluster."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 UNKNOWN = ""
 FRESH_SECONDS = 30.0
-"""For how long an answer holds. A target can be removed, and another engine get its name."""
+"""How long the answer is cached. A target can be removed, and its name given to another engine."""
 
 
 def engine_of(workspace: Workspace, target: str) -> str:
-    """The engine of a target: of `local` with no request, of others with one that is remembered for a while."""
+    """The engine of a target: of `local` without a request, of others with one that is cached for a while."""
     if target in (LOCAL, "", None):
         return LOCAL_ENGINE
     known = workspace._engines.get(target)
@@ -28,7 +28,7 @@ def engine_of(workspace: Workspace, target: str) -> str:
     address = f"/api/workspaces/{quote(workspace.name)}/compute/{quote(target)}"
     try:
         document = cast("ComputeDocument", workspace.service.get(address))
-    except AuthenticationException:  # inside a run elsewhere: its token makes child runs, and may not look around
+    except AuthenticationException:  # inside a run elsewhere: its token can create child runs, and read nothing else
         return UNKNOWN
     workspace._engines[target] = (time.monotonic(), document["engine"])
     return document["engine"]

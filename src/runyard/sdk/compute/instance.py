@@ -23,7 +23,7 @@ RUNNING, STOPPED = "Running", "Stopped"
 
 
 class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfiguration):
-    """What a ComputeInstance is made from. Networks, ssh and users are Azure's: checked, kept, and not used."""
+    """What a ComputeInstance is made from. Networks, ssh and users are Azure's: checked, stored, and not used."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfigur
 
 @dataclass
 class ComputeInstanceStatus:
-    """What `ComputeInstance.get_status()` tells. `state` is Running, or Stopped when it takes no runs."""
+    """The result of `ComputeInstance.get_status()`. `state` is Running, or Stopped when it takes no runs."""
 
     creation_time: str | None
     created_by_user_name: str | None
@@ -132,7 +132,7 @@ class ComputeInstanceStatus:
 
 
 class ComputeInstance(ComputeTarget):
-    """One node. While it is stopped it takes no runs; a run that is under way goes on to its end."""
+    """One node. While it is stopped it takes no runs; an active run goes on to its end."""
 
     _compute_type = "ComputeInstance"
 
@@ -203,7 +203,7 @@ class ComputeInstance(ComputeTarget):
         )
 
     def get_status(self) -> ComputeInstanceStatus:
-        """How the instance stands now."""
+        """The current status of the instance."""
         self.refresh_state()
         return self.status
 
@@ -212,11 +212,11 @@ class ComputeInstance(ComputeTarget):
         self._turn(1, show_output)
 
     def stop(self, wait_for_completion: bool = False, show_output: bool = False) -> None:
-        """Let the instance take no more runs. One that is under way goes on to its end: run.cancel() stops it."""
+        """Take no more runs. An active run goes on to its end: run.cancel() stops it."""
         self._turn(0, show_output)
 
     def restart(self, wait_for_completion: bool = False, show_output: bool = False) -> None:
-        """The same as `start`: a place on this machine has nothing of its own that could begin anew."""
+        """The same as `start`: on this machine there is nothing to restart."""
         self.start(wait_for_completion, show_output)
 
     def delete(self, wait_for_completion: bool = False, show_output: bool = False) -> None:
@@ -226,7 +226,7 @@ class ComputeInstance(ComputeTarget):
             self.wait_for_completion(show_output, is_delete_operation=True)
 
     def detach(self) -> NoReturn:
-        """Refused: an instance that was made is deleted."""
+        """Refused: delete the instance instead."""
         self._cannot_detach()
 
     def update_sso_settings(self, value: bool) -> NoReturn:
@@ -236,18 +236,18 @@ class ComputeInstance(ComputeTarget):
     def get_active_runs(
         self, type: str | None = None, tags: object = None, properties: object = None, status: str | None = None
     ) -> Iterator[Run]:
-        """The runs that wait for the instance or are under way on it."""
+        """The runs that are queued for the instance or active on it."""
         return active_runs(self, type, tags, properties, status)
 
     @staticmethod
     def supported_vmsizes(workspace: Workspace, location: str | None = None) -> builtins.list[dict[str, Any]]:
-        """The sizes that `vm_size` may name, and what they stand for."""
+        """The sizes that `vm_size` may name, with their cores, memory and GPUs."""
         return vm_sizes()
 
     def serialize(self) -> dict[str, Any]:
-        told = super().serialize()
-        told["properties"]["properties"]["status"] = self.status.serialize()
-        return told
+        document = super().serialize()
+        document["properties"]["properties"]["status"] = self.status.serialize()
+        return document
 
     def _turn(self, nodes: int, show_output: bool) -> None:
         self._change(max_nodes=nodes)

@@ -49,7 +49,7 @@ class KubernetesComputeAttachConfiguration(ComputeTargetAttachConfiguration):
 
 @dataclass
 class KubernetesComputeStatus:
-    """What `KubernetesCompute.get_status()` tells."""
+    """The result of `KubernetesCompute.get_status()`."""
 
     creation_time: str | None
     modified_time: str | None

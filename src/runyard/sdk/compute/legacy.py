@@ -1,4 +1,4 @@
-"""Compute targets as SDK v1 knew them before workspaces held them: of this kind only this machine is left."""
+"""Compute targets as SDK v1 had them before workspaces: of these only this machine is left."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AbstractComputeTarget:
     def deserialize_from_dict(
         compute_target_name: str, compute_target_dict: Mapping[str, Any]
     ) -> AbstractComputeTarget:
-        """The target that a dictionary with a `type` tells of."""
+        """The target that a dictionary with a `type` describes."""
         kind = compute_target_dict.get("type")
         if kind != LocalTarget.TYPE:
             raise ComputeTargetException(
@@ -64,7 +64,7 @@ class LocalTarget(AbstractComputeTarget):
 def attach_legacy_compute_target(
     experiment: Experiment, source_directory: str | os.PathLike[str], compute_target: AbstractComputeTarget
 ) -> None:
-    """Nothing for this machine, which is always there; other targets belong to a workspace."""
+    """Nothing for this machine, which always exists; other targets belong to a workspace."""
     if not isinstance(compute_target, LocalTarget):
         raise ComputeTargetException(f"{compute_target!r} cannot be attached to a folder. {INSTEAD}")
 
@@ -82,9 +82,9 @@ def remove_legacy_compute_target(
 def is_compute_target_prepared(
     experiment: Experiment, source_directory: str | os.PathLike[str], run_config: RunConfiguration
 ) -> bool:
-    """Whether there is nothing to prepare, because the environment is an interpreter that is there already.
+    """Whether there is nothing to prepare, because the environment is an existing interpreter.
 
-    Otherwise False: `prepare_compute_target` finds out, and costs next to nothing where all is ready.
+    Otherwise False: `prepare_compute_target` finds out, at almost no cost where everything is ready.
     """
     environment = run_config.environment
     return environment.is_untouched_default() or bool(environment.python.user_managed_dependencies)

@@ -30,10 +30,10 @@ class PooledCompute(ComputeTarget):
         self.vm_size = document["vm_size"]
         self.vm_priority = document["vm_priority"]
         self.scale_settings = scale_settings(document)
-        self.status = AmlComputeStatus._told(document)
+        self.status = AmlComputeStatus._from_document(document)
 
     def get_status(self) -> AmlComputeStatus:
-        """How the target stands now: its nodes, how many it wants, what they do."""
+        """The current status of the target: how many nodes it has and wants, and their states."""
         self.refresh_state()
         return self.status
 
@@ -44,9 +44,9 @@ class PooledCompute(ComputeTarget):
         timeout_in_minutes: float = 25,
         is_delete_operation: bool = False,
     ) -> None:
-        """Wait until the target has its nodes, or is gone. A time that is over, and errors of the target, do not raise.
+        """Wait until the target has its nodes, or is deleted. A timeout, and errors of the target, do not raise.
 
-        `min_node_count` is by default the least that the target keeps. It never waits for more than that: nodes beyond
+        `min_node_count` is by default the target's minimum. It never waits for more than that: nodes beyond
         it come when runs need them.
         """
         deadline = time.monotonic() + float(timeout_in_minutes) * 60
@@ -63,7 +63,7 @@ class PooledCompute(ComputeTarget):
     def list_nodes(self) -> builtins.list[dict[str, Any]]:
         """The nodes of the target, and the runs on them."""
         with _asking():
-            told = self.workspace.service.client.get(_address(self.workspace, self.name, "nodes"))
+            answer = self.workspace.service.client.get(_address(self.workspace, self.name, "nodes"))
         return [
             {
                 "nodeId": node["name"],
@@ -73,19 +73,19 @@ class PooledCompute(ComputeTarget):
                 "publicIpAddress": None,
                 "port": None,
             }
-            for node in told["nodes"]
+            for node in answer["nodes"]
         ]
 
     def get_active_runs(
         self, type: str | None = None, tags: object = None, properties: object = None, status: str | None = None
     ) -> Iterator[Run]:
-        """The runs that wait for the target or are under way on it."""
+        """The runs that are queued for the target or active on it."""
         return active_runs(self, type, tags, properties, status)
 
     def serialize(self) -> dict[str, Any]:
-        told = super().serialize()
-        told["properties"]["properties"]["status"] = self.status.serialize()
-        return told
+        document = super().serialize()
+        document["properties"]["properties"]["status"] = self.status.serialize()
+        return document
 
     def _settled(self, min_node_count: int | None) -> bool:
         ended = self.provisioning_state in ("Failed", "Canceled") or bool(self.status.errors)
@@ -101,10 +101,10 @@ class PooledCompute(ComputeTarget):
 
     def _outcome(self, min_node_count: int | None, in_time: bool, minutes: float) -> str:
         if self.status.errors:
-            said = "; ".join(
+            reports = "; ".join(
                 f"{each['error'].get('code')}: {each['error'].get('message')}" for each in self.status.errors
             )
-            return f"{self.name} reports: {said}"
+            return f"{self.name} reports: {reports}"
         if self.provisioning_state in ("Failed", "Canceled"):
             return f"{self.name} ended as {self.provisioning_state}."
         if not in_time:

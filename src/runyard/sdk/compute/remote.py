@@ -1,5 +1,5 @@
 """`RemoteCompute` and `BatchCompute`: machines that SDK v1 reached over ssh or through Azure Batch. Their settings are
-checked; Runyard has no engine for them, and says what to use instead."""
+checked; Runyard has no engine for them, and the refusal names an alternative."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RemoteComputeAttachConfiguration(ComputeTargetAttachConfiguration):
         self.validate_configuration()
 
     def validate_configuration(self) -> None:
-        """Raise ComputeTargetException when the machine, the user or the way in is not told."""
+        """Raise ComputeTargetException when the machine, the user or the credentials are missing."""
         if not self.username:
             raise ComputeTargetException("username is required: the user to log in as.")
         named = [self.subscription_id, self.resource_group, self.vm_name]
@@ -124,7 +124,7 @@ class RemoteCompute(ComputeTarget):
         raise ComputeTargetException(f"{self.name!r} was attached, so it is not deleted: detach() takes it out.")
 
     def get_credentials(self) -> NoReturn:
-        """Refused: no credentials are kept."""
+        """Refused: no credentials are stored."""
         raise ComputeTargetException("Runyard keeps no credentials of machines.")
 
 

@@ -1,4 +1,4 @@
-"""The parts of a run configuration that tell which data a run reads and writes. Nothing is moved here."""
+"""The parts of a run configuration about the data that a run reads and writes. Nothing is moved here."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Data(Configuration):
 
     @staticmethod
     def create(data: Data | DataReference | Mapping[str, Any]) -> Data:
-        """An input from what stands for one: a data reference, or the dictionary form of an input."""
+        """An input from a data reference, or from the dictionary form of an input."""
         if isinstance(data, Data):
             return data
         if isinstance(data, DataReference):

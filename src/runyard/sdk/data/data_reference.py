@@ -37,9 +37,9 @@ def check_mode(mode: str) -> str:
 
 
 class DataReference:
-    """A path in a datastore, and how a run gets at it.
+    """A path in a datastore, and how a run accesses it.
 
-    As a script's argument it stands for the path in the run:
+    As a script's argument it becomes the path in the run:
 
     >>> str(DataReference("workspaceblobstore", "images"))
     '$AZUREML_DATAREFERENCE_images'
@@ -105,7 +105,7 @@ class DataReference:
         datapath: DataPath | None = None,
         datapath_compute_binding: DataPathComputeBinding | None = None,
     ) -> DataReference:
-        """A reference to a path, bound as told; mounted when nothing is told."""
+        """A reference to a path, bound as given; mounted by default."""
         from runyard.sdk.data.datapath import DataPathComputeBinding
 
         if datapath is None:

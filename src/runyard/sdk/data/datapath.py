@@ -1,4 +1,4 @@
-"""A path in a datastore with no run in mind, and the way in which a run is to see such a path."""
+"""A path in a datastore, independent of any run, and how a run is to see such a path."""
 
 from __future__ import annotations
 

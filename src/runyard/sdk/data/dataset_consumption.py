@@ -1,4 +1,4 @@
-"""A dataset as an input of a run: which one, and how the run gets at it. Nothing is moved here."""
+"""A dataset as an input of a run: which one, and how the run accesses it. Nothing is moved here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DatasetConsumptionConfig:
         return DatasetConsumptionConfig(self._name, self.dataset, DOWNLOAD, path_on_compute)
 
     def as_mount(self, path_on_compute: str | None = None) -> DatasetConsumptionConfig:
-        """The same input, read where it lies."""
+        """The same input, read in place."""
         return DatasetConsumptionConfig(self._name, self.dataset, MOUNT, path_on_compute)
 
     def as_hdfs(self) -> DatasetConsumptionConfig:

@@ -1,4 +1,4 @@
-"""Building an environment ahead of its runs: a run that does nothing, so that all it needs is to be prepared.
+"""Building an environment ahead of its runs: by a run that does nothing, and so only prepares its environment.
 
 A build waits in the same queue, takes the same path and fills the same cache as a run with that environment would.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runyard.contracts import states
 from runyard.contracts.environment import CONTAINER, content_hash, specification_of
+from runyard.contracts.history import BUILD_LOG
 from runyard.sdk.environment import catalogue
 from runyard.sdk.environment.environment import Environment
 from runyard.sdk.environment.sections import DockerImageDetails
@@ -18,7 +19,6 @@ from runyard.sdk.exceptions import ActivityFailedException, ExperimentExecutionE
 from runyard.sdk.notices import notice
 from runyard.sdk.run.details import error_text, failed, file_url
 from runyard.sdk.run.events import LogReader, follow
-from runyard.sdk.run.watching import BUILD_LOG
 
 if TYPE_CHECKING:
     from runyard.sdk.run.run import Run
@@ -81,7 +81,7 @@ def build_local(
     details = build(workspace, environment)
     details.wait_for_completion(show_output=True)
     if details.status != "Succeeded":
-        document = details.run._ask()
+        document = details.run._fetch()
         if document["status"] == states.CANCELED:
             raise ActivityFailedException(error_details=details.error_text(), run_id=document["id"])
         raise failed(document)
@@ -134,7 +134,7 @@ class ImageBuildDetails:
 
     @property
     def status(self) -> str:
-        """Queued, Running, Succeeded, Failed or Canceled, as it is now."""
+        """The current status: Queued, Running, Succeeded, Failed or Canceled."""
         return _STATUS.get(self._run.get_status(), "Running")
 
     @property
@@ -144,22 +144,22 @@ class ImageBuildDetails:
 
     @property
     def log_url(self) -> str:
-        """The address of the build's log. There is nothing to read there when the environment was built already."""
-        return file_url(self._run._known(), BUILD_LOG)
+        """The URL of the build's log. It is empty when the environment was already built."""
+        return file_url(self._run._cached(), BUILD_LOG)
 
     def get_log(self) -> str:
-        """The build's log as far as it is written; empty when the environment was built already."""
+        """The build's log so far; empty when the environment was already built."""
         return "".join(self._reader().new_text())
 
     def error_text(self) -> str:
         """Why the build failed."""
-        document = self._run._ask()
+        document = self._run._fetch()
         return "The build was cancelled." if document["status"] == states.CANCELED else error_text(document)
 
     def wait_for_completion(self, show_output: bool = True) -> ImageBuildDetails:
         """Wait for the build's end. With `show_output` its log is printed as it comes, and its error if it fails.
 
-        A build that fails does not raise: `status` tells. Ctrl-C ends the wait, not the build.
+        A build that fails does not raise: `status` has the result. Ctrl-C ends the wait, not the build.
         """
         try:
             self._follow(show_output)
@@ -210,21 +210,23 @@ class ImageBuildDetails:
 
 
 def _print_new(reader: LogReader) -> bool:
-    said = False
+    printed = False
     for text in reader.new_text():
         sys.stdout.write(text)
         sys.stdout.flush()
-        said = True
-    return said
+        printed = True
+    return printed
 
 
 def _registered(workspace: Workspace, environment: Environment) -> Environment:
-    """The environment as the workspace keeps it. One that came from there, curated ones among them, is kept already."""
+    """The environment as registered in the workspace. One that came from there, such as a curated one, is already."""
     if environment.name and environment.version is not None:
         try:
             known = catalogue.get(workspace, environment.name, environment.version)
         except UserErrorException:
-            return catalogue.register(workspace, environment)  # it is not there yet, or the server says what is wrong
+            return catalogue.register(
+                workspace, environment
+            )  # it is not there yet, or the server explains what is wrong
         if content_hash(known.to_dict()) == content_hash(environment.to_dict()):
             return known
     return catalogue.register(workspace, environment)

@@ -1,4 +1,4 @@
-"""The environments that a workspace keeps: registering, finding, listing and labelling them, and the wheels and folders
+"""The environments of a workspace: registering, finding, listing and labelling them, and the wheels and folders
 that they are built from. What makes one version differ from another is decided by the server."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SNAPSHOTS = "runyard://snapshots/"
 
 
 def register(workspace: Workspace, environment: Environment) -> Environment:
-    """Keep an environment. The same content again is the same version; other content is the next one."""
+    """Register an environment. The same content again is the same version; other content is the next one."""
     if not environment.name:
         raise UserErrorException("An environment is registered under its name: set environment.name first.")
     if environment.version is not None:
@@ -30,7 +30,9 @@ def register(workspace: Workspace, environment: Environment) -> Environment:
             f"The environment {environment.name!r} is registered as version {environment.version!r}, because that is "
             "set. With environment.version = None it gets the next free one."
         )
-    return _told(workspace.service.post(_address(workspace), {"definition": environment.to_dict()}, idempotent=True))
+    return _from_document(
+        workspace.service.post(_address(workspace), {"definition": environment.to_dict()}, idempotent=True)
+    )
 
 
 def get(workspace: Workspace, name: str, version: str | None = None, label: str | None = None) -> Environment:
@@ -40,13 +42,13 @@ def get(workspace: Workspace, name: str, version: str | None = None, label: str 
             f"Environment.get was given a version ({version!r}) and a label ({label!r}) of {name!r}: give one of them."
         )
     params = {"version": None if version is None else str(version), "label": label}
-    return _told(workspace.service.get(_address(workspace, _name(name)), params))
+    return _from_document(workspace.service.get(_address(workspace, _name(name)), params))
 
 
 def listed(workspace: Workspace) -> dict[str, Environment]:
     """The latest version of each environment by name, curated ones included."""
     answer = workspace.service.get(_address(workspace))
-    return {document["name"]: _told(document) for document in answer["environments"]}
+    return {document["name"]: _from_document(document) for document in answer["environments"]}
 
 
 def label(workspace: Workspace, name: str, version: str, labels: Sequence[str]) -> None:
@@ -58,7 +60,7 @@ def label(workspace: Workspace, name: str, version: str, labels: Sequence[str]) 
 
 
 def keep_wheel(workspace: Workspace, file_path: str | os.PathLike[str], exist_ok: bool = False) -> str:
-    """Send a wheel to the workspace, and return the address by which requirements can ask for it."""
+    """Upload a wheel to the workspace, and return its address for use in requirements."""
     file = Path(file_path)
     if not file.is_file():
         raise UserErrorException(f"There is no wheel at {file.absolute()}.")
@@ -68,17 +70,17 @@ def keep_wheel(workspace: Workspace, file_path: str | os.PathLike[str], exist_ok
             "it. `pip wheel --no-deps .` makes one of a project."
         )
     address = f"/api/workspaces/{quote(workspace.name)}/wheels/{quote(file.name)}"
-    kept = workspace.service.put(
+    stored = workspace.service.put(
         address,
         params={"exist_ok": bool(exist_ok)},
         body=lambda: _pieces(file),
         length=file.stat().st_size,
     )
-    return str(kept["address"])
+    return str(stored["address"])
 
 
-def keep_folder(workspace: Workspace, path: str | os.PathLike[str], dockerfile_path: str) -> DockerBuildContext:
-    """Send a folder that an image is built from to the workspace."""
+def store_folder(workspace: Workspace, path: str | os.PathLike[str], dockerfile_path: str) -> DockerBuildContext:
+    """Upload a folder that an image is built from to the workspace."""
     from runyard.sdk.snapshot.ignore import ignored_by
     from runyard.sdk.snapshot.snapshot import take_snapshot
 
@@ -102,10 +104,10 @@ def keep_folder(workspace: Workspace, path: str | os.PathLike[str], dockerfile_p
     )
 
 
-def _told(document: Mapping[str, Any]) -> Environment:
-    said = cast("EnvironmentDocument", document)
-    found = Environment.from_dict(said["definition"], f"the environment {said['name']!r}")
-    found.name, found.version = said["name"], said["version"]
+def _from_document(document: Mapping[str, Any]) -> Environment:
+    fields = cast("EnvironmentDocument", document)
+    found = Environment.from_dict(fields["definition"], f"the environment {fields['name']!r}")
+    found.name, found.version = fields["name"], fields["version"]
     return found
 
 
@@ -116,7 +118,7 @@ def _name(name: object) -> str:
 
 
 def _address(workspace: Workspace, *parts: str) -> str:
-    # A '/' in a name is told as such, not as a step of the path.
+    # A '/' in a name is escaped, so that it is not a step of the path.
     named = (quote(part).replace("/", "%2F") for part in parts)
     return "/".join((f"/api/workspaces/{quote(workspace.name)}/environments", *named))
 

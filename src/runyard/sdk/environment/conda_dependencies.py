@@ -27,7 +27,7 @@ KEYS = ("name", "channels", "dependencies", "prefix", "variables")
 
 
 class CondaDependencies:
-    """A conda specification that can be changed piece by piece.
+    """A conda specification that can be changed step by step.
 
     >>> packages = CondaDependencies.create(conda_packages=["scipy"], pip_packages=["torch==1.6.0"])
     >>> packages.as_dict()["dependencies"]
@@ -43,15 +43,15 @@ class CondaDependencies:
         _underlying_structure: Mapping[str, Any] | None = None,
     ) -> None:
         if _underlying_structure is not None:
-            self._said = _checked(_underlying_structure, "the conda specification")
+            self._content = _checked(_underlying_structure, "the conda specification")
         elif conda_dependencies_file_path is not None:
             path = os.fspath(conda_dependencies_file_path)
             if not os.path.isfile(path):
                 raise FileNotFoundError(f"There is no conda specification at {path!r} (seen from {os.getcwd()}).")
-            self._said = _checked(yaml_files.read(path), path)
+            self._content = _checked(yaml_files.read(path), path)
             self._set_pip(requirements_files.inlined(self._pip(), os.path.abspath(path)))
         else:
-            self._said = {
+            self._content = {
                 "name": DEFAULT_NAME,
                 "channels": ["anaconda", "conda-forge"],
                 "dependencies": [f"python={DEFAULT_PYTHON}", {"pip": [SDK_PACKAGE]}],
@@ -67,7 +67,7 @@ class CondaDependencies:
     ) -> CondaDependencies:
         """A specification from lists. The SDK (`azureml-defaults`) is in it when `pip_packages` is None or lists it.
 
-        `pin_sdk_version` changes nothing: the SDK of a run is Runyard's own, whatever version is asked for.
+        `pin_sdk_version` changes nothing: the SDK of a run is Runyard's own, whatever the version.
         """
         made = CondaDependencies()
         made.set_python_version(python_version)
@@ -88,17 +88,17 @@ class CondaDependencies:
 
     @staticmethod
     def sdk_origin_url() -> str:
-        """The package index that the environment names for pip; empty when it names none."""
+        """The package index for pip; empty when none is named."""
         return os.environ.get("PIP_INDEX_URL", "")
 
     @property
     def conda_channels(self) -> list[str]:
-        return list(self._said["channels"])
+        return list(self._content["channels"])
 
     @property
     def conda_packages(self) -> list[str]:
         """The conda packages, Python itself among them."""
-        return [each for each in self._said["dependencies"] if isinstance(each, str)]
+        return [each for each in self._content["dependencies"] if isinstance(each, str)]
 
     @property
     def pip_packages(self) -> list[str]:
@@ -106,14 +106,14 @@ class CondaDependencies:
 
     @property
     def pip_options(self) -> list[str]:
-        """The lines that tell pip how to work, such as `--index-url ...`."""
+        """The options of pip, such as `--index-url ...`."""
         return [line for line in self._pip() if pip_requirements.is_option(line)]
 
     def get_default_number_of_packages(self) -> int:
         return self.DEFAULT_NUMBER_OF_CONDA_PACKAGES + self.DEFAULT_NUMBER_OF_PIP_PACKAGES
 
     def get_python_version(self) -> str | None:
-        """The version that is asked for; None when the specification leaves it open."""
+        """The required version; None when the specification leaves it open."""
         for package in self.conda_packages:
             if conda_name(package) == "python":
                 return package.split("python", 1)[1].strip(" =") or None
@@ -123,54 +123,56 @@ class CondaDependencies:
         self._put_python(f"python={version}")
 
     def add_channel(self, channel: str) -> None:
-        if channel not in self._said["channels"]:
-            self._said["channels"].append(channel)
+        if channel not in self._content["channels"]:
+            self._content["channels"].append(channel)
 
     def remove_channel(self, channel: str) -> None:
-        self._said["channels"] = [each for each in self._said["channels"] if each != channel]
+        self._content["channels"] = [each for each in self._content["channels"] if each != channel]
 
     def add_conda_package(self, conda_package: str) -> None:
-        """Ask for a package. One that is there with another version stays; `python=...` sets Python's version."""
+        """Add a package. An existing one with another version stays; `python=...` sets Python's version."""
         _refuse_option(conda_package, "conda package")
         if conda_name(conda_package) == "python":
             self._put_python(conda_package)
-        elif conda_package not in self._said["dependencies"]:
-            packages = self._said["dependencies"]
+        elif conda_package not in self._content["dependencies"]:
+            packages = self._content["dependencies"]
             packages.insert(len(self.conda_packages), conda_package)
 
     def remove_conda_package(self, conda_package: str) -> None:
-        """Take out a package, in whatever version."""
+        """Remove a package, in any version."""
         name = conda_name(conda_package)
         if name == "python":
             raise UserErrorException("Python cannot be taken out: use set_python_version to change its version.")
-        self._said["dependencies"] = [
-            each for each in self._said["dependencies"] if not (isinstance(each, str) and conda_name(each) == name)
+        self._content["dependencies"] = [
+            each for each in self._content["dependencies"] if not (isinstance(each, str) and conda_name(each) == name)
         ]
 
     def add_pip_package(self, pip_package: str) -> None:
-        """Ask for a package in the place of any other version of it."""
+        """Add a package, replacing any other version of it."""
         _refuse_option(pip_package, "pip package")
         wanted = requirement_lines.portable(pip_package)
-        kept = [line for line in self._pip() if not pip_requirements.same_package(line, wanted)]
-        self._set_pip([*kept, wanted])
+        others = [line for line in self._pip() if not pip_requirements.same_package(line, wanted)]
+        self._set_pip([*others, wanted])
 
     def remove_pip_package(self, pip_package: str) -> None:
-        """Take out a package, in whatever version."""
+        """Remove a package, in any version."""
         self._set_pip([line for line in self._pip() if not pip_requirements.same_package(line, pip_package)])
 
     def set_pip_option(self, pip_option: str) -> None:
-        """Give pip an option (`--index-url https://...`), in the place of another value unless pip takes several."""
+        """Add an option for pip (`--index-url https://...`), replacing another value unless pip takes several."""
         if not pip_requirements.is_option(pip_option):
             raise UserErrorException(f"{mask(pip_option)!r} is no option of pip: an option begins with '-'.")
         new, name = requirement_lines.portable(pip_option), _option_name(pip_option)
-        kept = [line for line in self.pip_options if line != new and (name in REPEATABLE or _option_name(line) != name)]
-        self._set_pip([*kept, new, *self.pip_packages])
+        others = [
+            line for line in self.pip_options if line != new and (name in REPEATABLE or _option_name(line) != name)
+        ]
+        self._set_pip([*others, new, *self.pip_packages])
 
     def remove_pip_option(self, pip_option: str) -> None:
-        """Take out an option: with a value only that one, without a value all of its name."""
-        gone = pip_option.strip()
-        named = pip_requirements.LONG_NAMES.get(gone, gone)
-        self._set_pip([line for line in self._pip() if line != gone and _option_name(line) != named])
+        """Remove an option: with a value only that one, without a value all of its name."""
+        unwanted = pip_option.strip()
+        named = pip_requirements.LONG_NAMES.get(unwanted, unwanted)
+        self._set_pip([line for line in self._pip() if line != unwanted and _option_name(line) != named])
 
     def set_pip_index_url(self, index_url: str) -> None:
         self.set_pip_option(f"--index-url {index_url}")
@@ -211,30 +213,30 @@ class CondaDependencies:
 
     def as_dict(self) -> dict[str, Any]:
         """The specification as a dictionary; changing it changes nothing here."""
-        return copy.deepcopy(self._said)
+        return copy.deepcopy(self._content)
 
     to_dict = as_dict
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> CondaDependencies:
-        """The specification in a file. One that asks for nothing is refused: it is a mistake more often than a wish."""
-        said = CondaDependencies(path)
-        if not said._said["dependencies"]:
+        """The specification in a file. An empty one is refused: most often it is a mistake."""
+        read = CondaDependencies(path)
+        if not read._content["dependencies"]:
             raise UserErrorException(
                 f"{os.fspath(path)} holds no packages. Name at least a Python (`dependencies: [python=3.10]`); where "
                 "nothing is to be installed, use an environment with `env.python.user_managed_dependencies = True`."
             )
-        return said
+        return read
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any], where: str = "") -> CondaDependencies:
+    def from_dict(cls, given: Mapping[str, Any], where: str = "") -> CondaDependencies:
         """The inverse of `as_dict`; `where` names the place in messages."""
         made = cls()
-        made._said = _checked(said, where or "the conda specification")
+        made._content = _checked(given, where or "the conda specification")
         return made
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, CondaDependencies) and self._said == other._said
+        return isinstance(other, CondaDependencies) and self._content == other._content
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -242,20 +244,20 @@ class CondaDependencies:
         return mask(f"CondaDependencies(conda={self.conda_packages}, pip={self.pip_packages})")
 
     def _pip(self) -> list[str]:
-        for each in self._said["dependencies"]:
+        for each in self._content["dependencies"]:
             if isinstance(each, dict):
                 return list(each["pip"])
         return []
 
     def _set_pip(self, lines: list[str]) -> None:
         others: list[Any] = self.conda_packages
-        self._said["dependencies"] = [*others, {"pip": lines}] if lines else others
+        self._content["dependencies"] = [*others, {"pip": lines}] if lines else others
 
     def _put_python(self, package: str) -> None:
         others = [
-            each for each in self._said["dependencies"] if not isinstance(each, str) or conda_name(each) != "python"
+            each for each in self._content["dependencies"] if not isinstance(each, str) or conda_name(each) != "python"
         ]
-        self._said["dependencies"] = [package, *others]
+        self._content["dependencies"] = [package, *others]
 
     def _drop_tensorflow(self) -> None:
         for name in ("tensorflow", "tensorflow-gpu"):
@@ -263,16 +265,16 @@ class CondaDependencies:
             self.remove_pip_package(name)
 
 
-def _checked(said: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A copy of a specification that is known to have the form of one."""
-    if not isinstance(said, Mapping):
-        raise UserErrorException(mask(f"{where} is no conda specification: {said!r}."))
-    unknown = [str(key) for key in said if key not in KEYS]
+def _checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A copy of a specification, checked for its form."""
+    if not isinstance(given, Mapping):
+        raise UserErrorException(mask(f"{where} is no conda specification: {given!r}."))
+    unknown = [str(key) for key in given if key not in KEYS]
     if unknown:
         raise UserErrorException(
             f"{where} is no conda specification: it has {', '.join(unknown)}; allowed are {', '.join(KEYS)}."
         )
-    content: dict[str, Any] = copy.deepcopy(dict(said))
+    content: dict[str, Any] = copy.deepcopy(dict(given))
     content["channels"] = _texts(content.get("channels"), f"{where}: channels")
     packages: list[Any] = []
     pip: list[str] = []
@@ -290,12 +292,12 @@ def _checked(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     return content
 
 
-def _texts(said: object, where: str) -> list[str]:
-    if said is None:
+def _texts(given: object, where: str) -> list[str]:
+    if given is None:
         return []
-    if isinstance(said, (list, tuple)) and all(isinstance(each, str) for each in said):
-        return list(said)
-    raise UserErrorException(mask(f"{where} should be a list of texts, not {said!r}."))
+    if isinstance(given, (list, tuple)) and all(isinstance(each, str) for each in given):
+        return list(given)
+    raise UserErrorException(mask(f"{where} should be a list of texts, not {given!r}."))
 
 
 def _option_name(line: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Taking over a conda environment that is installed on this machine: what it holds, as `conda env export` tells it."""
+"""Taking over a conda environment that is installed on this machine, as `conda env export` describes it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from runyard.sdk.environment.conda_dependencies import CondaDependencies
 from runyard.sdk.exceptions import UserErrorException
 
 TOOLS = ("conda", "mamba", "micromamba")
-VARIABLES = ("CONDA_EXE", "MAMBA_EXE")  # a shell function hides the program, and these tell where it is
+VARIABLES = ("CONDA_EXE", "MAMBA_EXE")  # a shell function hides the program, and these hold its path
 SECONDS = 120
 
 
 class NoExport(Exception):
-    """The environment could not be read; the text says why."""
+    """The environment could not be read; the message has the reason."""
 
 
 def exported(conda_environment_name: str) -> CondaDependencies:
@@ -25,11 +25,11 @@ def exported(conda_environment_name: str) -> CondaDependencies:
     tools = list(dict.fromkeys(_tools()))
     if not tools:
         raise NoExport(f"none of {', '.join(TOOLS)} is on the PATH, and neither {' nor '.join(VARIABLES)} is set")
-    said = yaml_files.load(_export(tools[0], conda_environment_name), f"what {tools[0]} exported")
+    specification = yaml_files.load(_export(tools[0], conda_environment_name), f"what {tools[0]} exported")
     for of_this_machine in ("prefix", "name"):
-        said.pop(of_this_machine, None)
+        specification.pop(of_this_machine, None)
     try:
-        packages = CondaDependencies.from_dict(said)
+        packages = CondaDependencies.from_dict(specification)
     except UserErrorException as error:
         raise NoExport(error.message) from None
     if not packages.conda_packages and not packages.pip_packages:

@@ -1,4 +1,4 @@
-"""Where a container image comes from, and what opens the door there."""
+"""Where a container image comes from, and the credentials for it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An environment: the Python, the packages, the image and the variables that a run gets.
 
-Here it is described. What a workspace keeps of it is in `catalogue`, its builds in `builds`.
+Here it is described. Registering it in a workspace is in `catalogue`, its builds in `builds`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Environment(Configuration):
         self._environment_variables = value
 
     def is_untouched_default(self) -> bool:
-        """Whether nobody has asked for a Python, for packages or for an image. Name and variables do not count."""
+        """Whether no Python, no packages and no image were chosen. Name and variables do not count."""
         docker = self.docker
         origin = (docker.base_image, docker.base_dockerfile, docker.build_context)
         return self.python == PythonSection() and origin == (DEFAULT_CPU_IMAGE, None, None)
@@ -97,9 +97,9 @@ class Environment(Configuration):
     # -- in a workspace ---------------------------------------------------------------------------------------------
 
     def register(self, workspace: Workspace) -> Environment:
-        """Keep the environment in the workspace, and return it with its version.
+        """Register the environment in the workspace, and return it with its version.
 
-        The same content again keeps its version; other content gets the next one, unless `version` is set.
+        The same content again has the same version; other content gets the next one, unless `version` is set.
         """
         from runyard.sdk.environment import catalogue
 
@@ -131,7 +131,7 @@ class Environment(Configuration):
 
     @staticmethod
     def add_private_pip_wheel(workspace: Workspace, file_path: str | os.PathLike[str], exist_ok: bool = False) -> str:
-        """Keep a wheel of one's own in the workspace, and return the address to hand to `add_pip_package`.
+        """Store a wheel of your own in the workspace, and return the address for `add_pip_package`.
 
         Another wheel of that name is refused unless `exist_ok`; the address names this very content in any case.
         """
@@ -152,7 +152,7 @@ class Environment(Configuration):
         """Build the environment on this machine and show how it goes; a failure raises.
 
         Of SDK v1's options, `useDocker` and `pushImageToWorkspaceAcr` are taken and change nothing: what the
-        environment asks for decides.
+        specification of the environment decides.
         """
         from runyard.sdk.environment import builds
 
@@ -168,7 +168,7 @@ class Environment(Configuration):
 
     @staticmethod
     def from_existing_conda_environment(name: str, conda_environment_name: str) -> Environment | None:
-        """An environment with the packages of a conda environment on this machine; None, and a warning that says why,
+        """An environment with the packages of a conda environment on this machine; None, and a warning with the reason,
         when it cannot be read."""
         from runyard.sdk.environment.conda_export import NoExport, exported
 
@@ -205,7 +205,7 @@ class Environment(Configuration):
         conda_specification: str | os.PathLike[str] | None = None,
         pip_requirements: str | os.PathLike[str] | None = None,
     ) -> Environment:
-        """An environment from an image, used as it is unless packages are asked for as well."""
+        """An environment from an image, used as it is unless packages are given as well."""
         made = Environment(name)
         made.docker.base_image = image
         if container_registry is not None:
@@ -276,7 +276,7 @@ class Environment(Configuration):
         return table(("Name", "Version", "Python", "Packages", "Image"), [row])
 
     def _origin(self) -> str:
-        """Where the image comes from, in a word or two; empty when none is used, as of those that are Azure's own."""
+        """Where the image comes from, in short; empty when none is used, as of those that are Azure's own."""
         from runyard.contracts.environment import AZURE_IMAGES
 
         docker = self.docker
@@ -304,7 +304,7 @@ class EnvironmentDefinition(Environment):
 
 @dataclass(repr=False)
 class EnvironmentReference(Configuration):
-    """An environment told by its name and version only."""
+    """An environment given by its name and version only."""
 
     name: str | None = None
     version: str | None = None
@@ -317,20 +317,20 @@ class EnvironmentReference(Configuration):
 
 
 def _pinned(version: str | None) -> str:
-    """A Python that was asked for. What SDK v1 fills in where nobody has asked is none."""
+    """A Python that was chosen explicitly. SDK v1's default does not count."""
     from runyard.contracts.environment import STOCK_PYTHONS
 
     return version if version and version not in STOCK_PYTHONS else "any"
 
 
 def _conda_dependencies(path: str | os.PathLike[str]) -> CondaDependencies:
-    said = CondaDependencies.read(path)
-    if said.get_python_version() is None:
+    packages = CondaDependencies.read(path)
+    if packages.get_python_version() is None:
         warnings.warn(
             f"{os.fspath(path)} does not say which Python it is for; python={CREATED_PYTHON} is taken.", stacklevel=3
         )
-        said.set_python_version(CREATED_PYTHON)
-    return said
+        packages.set_python_version(CREATED_PYTHON)
+    return packages
 
 
 def _require(environment: Environment, path: str | os.PathLike[str]) -> None:

@@ -15,29 +15,29 @@ _FILES = (".whl", ".tar.gz", ".tgz", ".zip", ".tar.bz2")
 
 
 def portable(line: str, where: str = "") -> str:
-    """The line as an environment can hold it: one that hangs on files of this machine is refused with the way out.
+    """The line as an environment can hold it: one that depends on files of this machine is refused with advice.
 
     >>> portable("-e git+https://g.example/a.git#egg=a")
     'git+https://g.example/a.git#egg=a'
     """
-    told = f"{where}: {mask(line.strip())!r}" if where else repr(mask(line.strip()))
+    shown = f"{where}: {mask(line.strip())!r}" if where else repr(mask(line.strip()))
     if not is_option(line):
         if _is_path(line):
-            raise UserErrorException(f"{told} is a package on this machine's disk. {_OWN_PACKAGE}")
+            raise UserErrorException(f"{shown} is a package on this machine's disk. {_OWN_PACKAGE}")
         return line.strip()
     name, value = option(line)
     if name == "--editable":
         if not is_address(value):
-            raise UserErrorException(f"{told} installs a folder of this machine. {_OWN_PACKAGE}")
+            raise UserErrorException(f"{shown} installs a folder of this machine. {_OWN_PACKAGE}")
         return value
     if name == "--requirement":
         raise UserErrorException(
-            f"{told} names another file of requirements. Write its lines here, or let "
+            f"{shown} names another file of requirements. Write its lines here, or let "
             "Environment.from_pip_requirements(name, file) read it from this machine, with those that it includes."
         )
     if name == "--constraint" and not is_address(value):
         raise UserErrorException(
-            f"{told} names a file of constraints, which does not travel with the environment. Write the versions into "
+            f"{shown} names a file of constraints, which does not travel with the environment. Write the versions into "
             "the requirements themselves, or give the constraints by their address (-c https://...)."
         )
     return line.strip()
@@ -51,7 +51,7 @@ _OWN_PACKAGE = (
 
 
 def merge(lines: Iterable[str]) -> list[str]:
-    """One line per package: the versions that are asked for are joined with a comma, extras are united.
+    """One line per package: the version constraints are joined with a comma, extras are merged.
 
     >>> merge(["numpy==1.0", "torch", "numpy<2"])
     ['numpy==1.0,<2', 'torch']
@@ -75,7 +75,7 @@ def merge(lines: Iterable[str]) -> list[str]:
 
 
 def _is_path(line: str) -> bool:
-    """Whether a line names a folder or a file. An address (`file:///...` too) is none: whoever writes one means it."""
+    """Whether a line names a folder or a file. An address (`file:///...` too) is none: it was written on purpose."""
     text = line.strip()
     named = _NAMED.match(text)
     rest = text[named.end() :] if named else text

@@ -1,4 +1,4 @@
-"""Files of pip requirements: the lines of them that count, with the files that they include in their place."""
+"""Files of pip requirements: their effective lines, with the files that they include inserted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(path: str | os.PathLike[str]) -> list[str]:
 
 
 def inlined(lines: Iterable[str], file: str, including: tuple[str, ...] = ()) -> list[str]:
-    """Lines that stand in `file`: included files (`-r other.txt`) are put in their place, and paths of them and of
+    """The lines of `file`: included files (`-r other.txt`) are inserted in their place, and paths of them and of
     find-links begin at the folder of `file`, as they do for pip."""
     found: list[str] = []
     for line in lines:

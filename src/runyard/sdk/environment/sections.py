@@ -60,7 +60,7 @@ class DockerImagePlatform(Configuration):
 
 @dataclass(repr=False)
 class DockerBuildContext(Configuration):
-    """A folder that an image is built from: the address of a Git repository, or what `from_local_directory` sent."""
+    """A folder that an image is built from: the address of a Git repository, or a result of `from_local_directory`."""
 
     class LocationType(str, Enum):
         Git = "git"
@@ -74,14 +74,14 @@ class DockerBuildContext(Configuration):
     def from_local_directory(
         workspace: Workspace, path: str | os.PathLike[str], dockerfile_path: str = "Dockerfile"
     ) -> DockerBuildContext:
-        """A folder of this machine as it is now. It is sent to the workspace, without what its `.amlignore` names."""
-        from runyard.sdk.environment.catalogue import keep_folder
+        """A folder of this machine as it is now. It is uploaded, except what its `.amlignore` names."""
+        from runyard.sdk.environment.catalogue import store_folder
 
-        return keep_folder(workspace, path, dockerfile_path)
+        return store_folder(workspace, path, dockerfile_path)
 
 
 def _moved(name: str) -> Any:
-    """A property of a container's run time, which a DockerConfiguration tells nowadays."""
+    """A property of a container's run time, which moved to DockerConfiguration in later versions of SDK v1."""
     behind = f"_{name}"
 
     def get(section: DockerSection) -> object:
@@ -163,13 +163,13 @@ class DockerSection(Configuration):
         setattr(self, f"_{chosen}", value)
 
 
-def _dockerfile_text(said: Any) -> str:
-    if hasattr(said, "read"):
-        text = said.read()
+def _dockerfile_text(given: Any) -> str:
+    if hasattr(given, "read"):
+        text = given.read()
         return text.decode("utf-8") if isinstance(text, bytes) else str(text)
-    text = os.fspath(said)
-    # Every instruction has a blank after its first word: a text without any can only be a path.
-    if isinstance(said, os.PathLike) or os.path.isfile(text) or not any(letter.isspace() for letter in text):
+    text = os.fspath(given)
+    # Every instruction has a blank after its name: a text without any can only be a path.
+    if isinstance(given, os.PathLike) or os.path.isfile(text) or not any(letter.isspace() for letter in text):
         if not os.path.isfile(text):
             raise FileNotFoundError(f"There is no Dockerfile at {text!r} (seen from {os.getcwd()}).")
         with open(text, encoding="utf-8") as file:
@@ -224,7 +224,7 @@ class SparkPackage(Configuration):
 
 @dataclass(repr=False)
 class SparkSection(Configuration):
-    """Packages of a Spark job. Kept, and used by no engine of Runyard."""
+    """Packages of a Spark job. Stored, and used by no engine of Runyard."""
 
     repositories: list[str] = field(default_factory=list)
     packages: list[SparkPackage] = field(default_factory=list, metadata=list_of(SparkPackage))
@@ -233,7 +233,7 @@ class SparkSection(Configuration):
 
 @dataclass(repr=False)
 class DatabricksSection(Configuration):
-    """Libraries of a Databricks job. Kept, and used by no engine of Runyard."""
+    """Libraries of a Databricks job. Stored, and used by no engine of Runyard."""
 
     maven_libraries: list[Any] = field(default_factory=list)
     pypi_libraries: list[Any] = field(default_factory=list)

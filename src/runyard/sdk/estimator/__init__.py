@@ -1,1 +1,1 @@
-"""`Estimator` and the estimators of frameworks: the older way to configure a run."""
+"""`Estimator` and the estimators of frameworks: SDK v1's older API for configuring a run."""

@@ -1,6 +1,6 @@
-"""How an estimator tells of a distributed job, and what of it goes into its run configuration.
+"""How an estimator describes a distributed job, and what of it goes into its run configuration.
 
-An estimator takes a job (`distributed_training=Mpi(2)`) or, in older code, a word (`distributed_backend='mpi'`). Which
+An estimator takes a job (`distributed_training=Mpi(2)`) or, in older code, a name (`distributed_backend='mpi'`). Which
 processes are started is decided from the run configuration, as for every other run.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MPI, NCCL, GLOO, PARAMETER_SERVER = "mpi", "nccl", "gloo", "ps"
 BACKENDS = (MPI, NCCL, GLOO, PARAMETER_SERVER)
-"""The words of `distributed_backend`. Each estimator takes some of them."""
+"""The names that `distributed_backend` takes. Each estimator takes some of them."""
 
 
 class _Job:
@@ -27,8 +27,8 @@ class _Job:
         """Refuse what cannot be run."""
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({said})"
+        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
 
 
 class Mpi(_Job):
@@ -69,21 +69,21 @@ Job = Union[
 def job_of_backend(
     backend: str, allowed: Sequence[str], process_count_per_node: int, worker_count: int, parameter_server_count: int
 ) -> Job:
-    """The job that a word means."""
-    word = str(backend).lower()
-    if word not in allowed:
+    """The job for a name of `distributed_backend`."""
+    name = str(backend).lower()
+    if name not in allowed:
         raise TrainingException(
             f"{backend!r} is no distributed_backend of this estimator. Use one of: {', '.join(map(repr, allowed))}."
         )
-    if word == MPI:
+    if name == MPI:
         return Mpi(process_count_per_node)
-    if word == PARAMETER_SERVER:
+    if name == PARAMETER_SERVER:
         return ParameterServer(worker_count, parameter_server_count)
-    return Nccl() if word == NCCL else Gloo()
+    return Nccl() if name == NCCL else Gloo()
 
 
 def backend_of(job: object) -> str | None:
-    """The word for a job; None for what is none."""
+    """The name of a job; None for what is none."""
     if isinstance(job, (Mpi, MpiConfiguration)):
         return MPI
     if isinstance(job, (ParameterServer, TensorflowConfiguration)):
@@ -159,7 +159,7 @@ def _parameter_servers(
 
 
 def _agreed(name: str, of_estimator: int, of_job: int) -> int:
-    """A number that can be told in two places: 1 is what nobody has set."""
+    """A number that can be given in two places: 1 means that it was not."""
     if of_estimator != 1 and of_job not in (1, of_estimator):
         raise TrainingException(
             f"The estimator has {name}={of_estimator} and its distributed_training has {name}={of_job}. Give one."

@@ -1,5 +1,5 @@
-"""`Estimator`: a script with its packages, its image and its nodes told in one call. SDK v1's older way to say what a
-ScriptRunConfig says; it becomes a run configuration, and is submitted like any other."""
+"""`Estimator`: a script with its packages, its image and its nodes in one call. SDK v1's older form of a
+ScriptRunConfig; it becomes a run configuration, and is submitted like any other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runyard.sdk.submit.script_run import ScriptRun
 
 AT_SUBMIT = ("script_params", "inputs", "source_directory_data_store")
-"""What can be told anew when an estimator is submitted."""
+"""What can be given again when an estimator is submitted."""
 
 
 class MMLBaseEstimator:
@@ -73,20 +73,20 @@ class MMLBaseEstimator:
         )
 
     def _become(self, options: Options, above: int = 0) -> None:
-        """The whole of a constructor. What is to be said is said to the line that called it, `above` calls further."""
+        """The whole of a constructor. Warnings point at the line that called it, `above` calls further up."""
         _warn_of_age(type(self), stacklevel=4 + above)
         config, remarks = MMLBaseEstimatorRunConfig.of(options)
         for remark in remarks:
             warnings.warn(remark, stacklevel=3 + above)
         self._options, self._run_config = options, config
 
-    def _told(
+    def _at_submit(
         self,
         script_params: Mapping[str, Any] | None = None,
         inputs: Sequence[Any] | None = None,
         source_directory_data_store: Any = None,
     ) -> ScriptRunConfig:
-        """What is submitted: a copy, with what was told anew. Parameters that were told before stay beside new ones."""
+        """What is submitted: a copy with the new values. Earlier parameters stay beside new ones."""
         made = copy.deepcopy(self._run_config)
         enter_inputs(made, inputs)
         if source_directory_data_store is not None:
@@ -161,13 +161,13 @@ def folder_of(source_directory: str | os.PathLike[str] | None) -> str:
 def submit_estimator(
     experiment: Experiment, estimator: MMLBaseEstimator, tags: Mapping[str, object] | None = None, **kwargs: Any
 ) -> ScriptRun:
-    """Submit an estimator as the script run that it stands for."""
+    """Submit an estimator as a script run."""
     unknown = [name for name in kwargs if name not in AT_SUBMIT]
     if unknown:
         raise TrainingException(
             f"An estimator cannot be submitted with {', '.join(unknown)}. Beside tags it takes {', '.join(AT_SUBMIT)}."
         )
-    config = estimator._told(**kwargs)
+    config = estimator._at_submit(**kwargs)
     if not config.script and not config.command:
         raise TrainingException(f"The {type(estimator).__name__} has no entry_script. Give it the script to run.")
     return submit.submit_script(experiment, config, tags)

@@ -1,8 +1,8 @@
-"""Estimators that bring their framework: PyTorch, TensorFlow, Chainer and scikit-learn, each in the version asked for.
+"""Estimators with their framework: PyTorch, TensorFlow, Chainer and scikit-learn, each in the version chosen.
 
-The versions of SDK v1 come with the Python that it had for them, which few machines of today can have: the builder says
-so, unless the workspace relaxes pins or maps the environment's name to something that is installed. Horovod is not
-brought: what an installer makes of its source today knows neither torch nor TensorFlow, and takes minutes.
+The versions of SDK v1 come with the Python that it had for them, which few machines of today can have: the build fails
+with that reason, unless the workspace relaxes pins or maps the environment's name to an installed one. Horovod is not
+included: what an installer makes of its source today knows neither torch nor TensorFlow, and takes minutes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _minors(major: int, first: int, last: int) -> tuple[str, ...]:
 
 
 class _FrameworkEstimator(MMLBaseEstimator):
-    """What they have in common: a version, and the lines for pip that bring it."""
+    """What they have in common: a version, and the pip requirements for it."""
 
     FRAMEWORK_NAME: ClassVar[str]
     DEFAULT_VERSION: ClassVar[str]
@@ -144,7 +144,7 @@ class PyTorch(_DistributedEstimator):
 
     @classmethod
     def _lines(cls, version: str, gpu: bool, mpi: bool) -> tuple[str, ...]:
-        # Every torchvision asks for the torch that it fits: the one for this torch is found by that.
+        # Every torchvision requires its own torch: pip finds the one for this torch by that.
         return (_pinned("torch", version), "torchvision")
 
 
@@ -267,5 +267,5 @@ class SKLearn(_FrameworkEstimator):
 
 
 def _pinned(package: str, version: str) -> str:
-    """A release that is told by two numbers is any of its corrections."""
+    """A release that is given by two numbers is any of its patch releases."""
     return f"{package}=={version}" if version.count(".") > 1 else f"{package}=={version}.*"

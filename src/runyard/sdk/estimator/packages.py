@@ -25,7 +25,7 @@ SAME = {
 
 @dataclass(frozen=True)
 class Framework:
-    """What a framework brings: a Python (empty: any) and lines for pip. `environment` is the environment's name.
+    """The packages of a framework: a Python (empty: any) and lines for pip. `environment` is the environment's name.
 
     `missing` is a package that SDK v1 had in its image and that cannot be brought here.
     """
@@ -39,9 +39,9 @@ class Framework:
 def from_lists(
     conda_packages: Sequence[str], pip_packages: Sequence[str], framework: Framework | None
 ) -> tuple[CondaDependencies, list[str]]:
-    """The specification, and what there is to say about it.
+    """The specification, and remarks for the user.
 
-    What you ask for yourself wins over what the framework would bring.
+    Explicit packages win over those of the framework.
 
     >>> from_lists([], ["numpy==1.0", "numpy<2"], None)[0].pip_packages
     ['azureml-defaults', 'numpy==1.0,<2']
@@ -81,7 +81,7 @@ def requirements(source_directory: str, path: str | os.PathLike[str]) -> list[st
 
 
 def _place(source_directory: str, path: str | os.PathLike[str]) -> str:
-    """Files are told by their place in the source folder; one that is only in the working folder is found too."""
+    """Paths of files are relative to the source folder; one that is only in the working folder is found too."""
     inside = os.path.join(source_directory, path)
     return os.fspath(path) if not os.path.isfile(inside) and os.path.isfile(path) else inside
 

@@ -31,7 +31,7 @@ OF_MANY_NODES = ("amlcompute", "kubernetes", "ray", "slurm")
 
 @dataclass(frozen=True)
 class Options:
-    """What estimators can be told. Each has its own share of it."""
+    """The options of all estimators. Each takes some of them."""
 
     source_directory: str
     compute_target: str | AbstractComputeTarget | ComputeTarget | None = None
@@ -64,8 +64,8 @@ class Options:
     shm_size: str | None = None
     resume_from: DataPath | None = None
     max_run_duration_seconds: int | None = None
-    backends: tuple[str, ...] = (MPI,)  # words that distributed_backend takes
-    jobs: tuple[str, ...] = BACKENDS  # kinds that distributed_training takes, by the same words
+    backends: tuple[str, ...] = (MPI,)  # names that distributed_backend takes
+    jobs: tuple[str, ...] = BACKENDS  # kinds that distributed_training takes, by the same names
     framework: Framework | None = None
 
     @property
@@ -154,14 +154,14 @@ class MMLBaseEstimatorRunConfig(RunConfiguration):
 
     @classmethod
     def of(cls, options: Options) -> tuple[MMLBaseEstimatorRunConfig, list[str]]:
-        """The configuration for all options of an estimator, and what there is to say about it."""
+        """The configuration for all options of an estimator, and remarks for the user."""
         made = cls.__new__(cls)
         RunConfiguration.__init__(made)
         return made, settle(made, options)
 
 
 def settle(run_config: RunConfiguration, options: Options) -> list[str]:
-    """Check the options, and put each into its place. What is worth a warning comes back."""
+    """Check the options, and apply each to the run configuration. Returns warnings."""
     check(options)
     if options.compute_target is None:
         run_config.target = ON_DEMAND
@@ -180,7 +180,7 @@ def settle(run_config: RunConfiguration, options: Options) -> list[str]:
 
 
 def check(options: Options) -> None:
-    """Refuse what does not go together, before anything is made of it."""
+    """Refuse contradictory options, before anything is made of them."""
     target = options.compute_target
     if target is None and not options.vm_size:
         raise TrainingException("The estimator has no compute target. Give compute_target, such as 'local'.")
@@ -255,20 +255,20 @@ def store_name(datastore: Any) -> str | None:
 
 def _enter_script(run_config: RunConfiguration, options: Options) -> None:
     """Set the script and its arguments; data among them goes to the data sections."""
-    told = ScriptRunConfig(
+    script_run = ScriptRunConfig(
         options.source_directory,
         script=options.entry_script,
         arguments=arguments_of(options.script_params),
         run_config=run_config,
         resume_from=options.resume_from,
     )
-    made = get_run_config_from_script_run(told)
+    made = get_run_config_from_script_run(script_run)
     run_config.script, run_config.arguments = made.script, made.arguments
     run_config.data_references, run_config.data = made.data_references, made.data
 
 
 def enter_inputs(run_config: RunConfiguration, inputs: Sequence[Any] | None) -> None:
-    """Enter data that the script reads, without an argument that tells where."""
+    """Enter data that the script reads and finds without an argument."""
     for each in inputs or ():
         if isinstance(each, DataReference):
             run_config.data_references[each.data_reference_name] = each.to_config()

@@ -1,1 +1,1 @@
-"""`Run`: one module per ability, and the runs that a process leads itself."""
+"""`Run`: one module per group of methods, and the interactive runs that a process leads itself."""

@@ -1,4 +1,4 @@
-"""The part of `Run` that deals with the runs below it."""
+"""The part of `Run` for its child runs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class RunChildren(RunCore):
 
     @property
     def parent(self) -> Run | None:
-        """The run above this one; None when there is none."""
+        """The parent of this run; None when it has none."""
         from runyard.sdk.run.types import run_of
 
-        parent = self._known()["parent_id"]
+        parent = self._cached()["parent_id"]
         return run_of(self._experiment.workspace, parent) if parent is not None else None
 
     def child_run(
         self, name: str | None = None, run_id: str | None = None, outputs: str | os.PathLike[str] | None = None
     ) -> Run:
-        """Make a run below this one and start it; this process leads it."""
+        """Create a child run and start it; this process leads it."""
         known = self._document
         above = (known["name"] or self._run_id) if known is not None else self._run_id
         child = self._make_child({"name": f"{above}>{name}" if name else None, "display_name": name}, run_id, lead=True)
@@ -46,7 +46,7 @@ class RunChildren(RunCore):
     def create_children(
         self, count: int | None = None, tag_key: str | None = None, tag_values: Sequence[object] | None = None
     ) -> list[Run]:
-        """Make several runs below this one, to be started later: `count` of them, or one per value of a tag."""
+        """Create several child runs, to be started later: `count` of them, or one per value of a tag."""
         if (count is None) == (tag_key is None and tag_values is None):
             raise UserErrorException("create_children takes either count, or tag_key and tag_values.")
         if count is not None:
@@ -62,7 +62,7 @@ class RunChildren(RunCore):
         return [self._make_child({"tags": {tag_key: value}, "start": False}, None, lead=False) for value in values]
 
     def submit_child(self, config: object, tags: Mapping[str, object] | None = None, **kwargs: Any) -> Run:
-        """Submit a run below this one, as `Experiment.submit` does."""
+        """Submit a child run, as `Experiment.submit` does."""
         from runyard.sdk.submit.submit import submit_config
 
         return submit_config(self._experiment, config, tags, parent_id=self._run_id, **kwargs)
@@ -76,7 +76,7 @@ class RunChildren(RunCore):
         status: str | None = None,
         _rehydrate_runs: bool = True,
     ) -> Iterator[Run]:
-        """The runs directly below this one, newest first; with `recursive`, all below."""
+        """The child runs, newest first; with `recursive`, all descendants."""
         from runyard.sdk.run.types import run_from
 
         self._deliver_before_reading()
@@ -98,7 +98,7 @@ class RunChildren(RunCore):
             },
             chosen=run_id is not None,
         )
-        voice = self._voice
-        if voice is None and lead:
-            voice = telemetry.led(self._service, document["id"], document.get("token"))
-        return Run(self._experiment, document["id"], _document=document, _voice=voice)
+        own_telemetry = self._own_telemetry
+        if own_telemetry is None and lead:
+            own_telemetry = telemetry.led(self._service, document["id"], document.get("token"))
+        return Run(self._experiment, document["id"], _document=document, _own_telemetry=own_telemetry)

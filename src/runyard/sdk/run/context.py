@@ -1,4 +1,4 @@
-"""The run that this process belongs to, as the node runner laid it down in the environment."""
+"""The run that this process belongs to, from the environment that the node runner has set."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _runs: dict[str, _SubmittedRun] = {}
 
 
 class _SubmittedRun(Run):
-    """The run that this process belongs to. Its end is decided by how the process ends, not by what is called here."""
+    """The run that this process belongs to. It ends with the process, not with a call of this object."""
 
     def start(self) -> None:
         """The run has started: this process is it."""
 
     def complete(self, _set_status: bool = True) -> None:
-        """Nothing to do: the run is completed when the script ends well, and what was logged is delivered by then."""
+        """Nothing to do: the run is completed when the script succeeds, after everything logged was delivered."""
 
     def fail(
         self, error_details: str | BaseException | None = None, error_code: str | None = None, _set_status: bool = True
@@ -60,7 +60,7 @@ class _SubmittedRun(Run):
 
 
 def get_context(allow_offline: bool) -> Run | _OfflineRun:
-    """The run of this process (one object per run id), or the offline stand-in."""
+    """The run of this process (one object per run id), or the offline replacement."""
     if not all(os.environ.get(name) for name in REQUIRED):
         if not allow_offline:
             raise RunEnvironmentException()
@@ -75,7 +75,7 @@ def get_context(allow_offline: bool) -> Run | _OfflineRun:
 
 
 def _submitted(run_id: str) -> _SubmittedRun:
-    """No request is made: a script starts and logs whether or not the server is there."""
+    """No request is made: a script starts and logs even when the server is down."""
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.workspace.service import run_service
     from runyard.sdk.workspace.workspace import Workspace
@@ -88,4 +88,4 @@ def _submitted(run_id: str) -> _SubmittedRun:
     )
     name, experiment_id = os.environ["AZUREML_ARM_PROJECT_NAME"], os.environ.get("AZUREML_EXPERIMENT_ID")
     experiment = Experiment._known_as(workspace, name, experiment_id)
-    return _SubmittedRun(experiment, run_id, _voice=telemetry.inside())
+    return _SubmittedRun(experiment, run_id, _own_telemetry=telemetry.inside())

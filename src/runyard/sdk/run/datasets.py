@@ -1,4 +1,4 @@
-"""The datasets of a run, seen from inside: where its inputs lie and where its outputs go.
+"""The datasets of a run, seen from inside: the paths of its inputs and outputs.
 
 The node runner puts the paths into the environment. Dataset objects themselves are not in this version.
 """
@@ -35,8 +35,8 @@ class InputDatasets(Mapping[str, str]):
         return len(self._names())
 
     def _names(self) -> list[str]:
-        said = os.environ.get(self._variable, "").split(self._separator)
-        names = [part.partition(":")[0] for part in said if part]
+        listed = os.environ.get(self._variable, "").split(self._separator)
+        names = [part.partition(":")[0] for part in listed if part]
         return [name for name in names if name in os.environ]
 
 

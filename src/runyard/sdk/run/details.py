@@ -1,4 +1,4 @@
-"""What SDK v1 tells of a run, made from what the server tells: the dict of `get_details`, and its error."""
+"""The dict of `get_details` and the exception for a failed run, made from the server's document."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NO_ERROR = "The run failed, and nothing was said about the cause."
 
 
 def details(document: RunDocument) -> dict[str, Any]:
-    """SDK v1's keys; those without a value are left out, but submittedBy."""
-    told: dict[str, Any] = {
+    """SDK v1's keys; those without a value are left out, except submittedBy."""
+    values: dict[str, Any] = {
         "runId": document["id"],
         "target": document["target"],
         "status": document["status"],
@@ -30,13 +30,13 @@ def details(document: RunDocument) -> dict[str, Any]:
         "runDefinition": document.get("definition") or None,
         "logFiles": {name: file_url(document, name) for name in document.get("logs", [])},
     }
-    kept = {key: value for key, value in told.items() if value is not None}
-    kept["submittedBy"] = document["submitted_by"]
-    return kept
+    found = {key: value for key, value in values.items() if value is not None}
+    found["submittedBy"] = document["submitted_by"]
+    return found
 
 
 def error_of(document: RunDocument) -> dict[str, Any] | None:
-    """The run's error. SDK v1 keeps code and message one level deeper, under `error`: they are in both places."""
+    """The run's error. SDK v1 has code and message one level deeper, under `error`: here they are in both places."""
     error = document["error"]
     if error is None:
         return None
@@ -44,18 +44,18 @@ def error_of(document: RunDocument) -> dict[str, Any] | None:
 
 
 def error_text(document: RunDocument) -> str:
-    """The error in words."""
+    """The error as text."""
     return "\n".join(error_lines(document["error"])) if document["error"] else NO_ERROR
 
 
 def failed(document: RunDocument) -> ActivityFailedException:
     """The exception for a run that has failed."""
     error = document["error"]
-    told = json.dumps(error, indent=4, ensure_ascii=False) if error else NO_ERROR
-    return ActivityFailedException(told, error=error_of(document), run_id=document["id"])
+    text = json.dumps(error, indent=4, ensure_ascii=False) if error else NO_ERROR
+    return ActivityFailedException(text, error=error_of(document), run_id=document["id"])
 
 
 def file_url(document: RunDocument, name: str) -> str:
-    """The address of a file; like that of the run's page, it opens without a token."""
+    """The URL of a file; like the run's page, it opens without a token."""
     page, _, key = document["web_url"].partition("?")
     return f"{page}/files/{quote(name)}?{key}"

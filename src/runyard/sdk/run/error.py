@@ -1,4 +1,4 @@
-"""The error of a run in words, as the command line and the exceptions of the SDK print it."""
+"""The error of a run as lines of text, for the command line and the exceptions of the SDK."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def error_lines(error: Mapping[str, Any], frames: int | None = None) -> Iterator
         described = f"{exception['type']}: {exception['message']}" if exception["message"] else str(exception["type"])
         if described not in message:
             yield from described.splitlines()
-    exit_words = (error.get("exit") or {}).get("words")
-    if exit_words and exit_words not in message:
-        yield str(exit_words)
+    exit_text = (error.get("exit") or {}).get("words")
+    if exit_text and exit_text not in message:
+        yield str(exit_text)
     if error.get("help"):
         yield from str(error["help"]).splitlines()

@@ -19,10 +19,10 @@ LONGEST_PAUSE = 2.0
 def follow(service: Service, run_id: str, deadline: float | None = None) -> Iterator[Event]:
     """The events of a run until it has ended, or until the deadline.
 
-    After a break the server tells anew how things stand, so that nothing is missed. A server that was stopped on
+    After a reconnect the server sends the current state, so that nothing is missed. A server that was stopped on
     purpose is waited for; one that has died is started again.
     """
-    pause, told = 0.05, False
+    pause, noticed = 0.05, False
     while deadline is None or time.monotonic() < deadline:
         try:
             with service.client.events(f"/api/runs/{quote(run_id)}/events") as events:
@@ -36,10 +36,10 @@ def follow(service: Service, run_id: str, deadline: float | None = None) -> Iter
                         return
         except Unreachable:
             if _has_died(service):
-                _as_it_is(service, run_id)  # the client starts it again
+                _as_it_is(service, run_id)  # the client restarts it
                 continue
-            if pause >= LONGEST_PAUSE and not told:
-                told = True
+            if pause >= LONGEST_PAUSE and not noticed:
+                noticed = True
                 notice(f"The Runyard server at {service.url} does not answer. The run goes on; waiting for the server.")
             time.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
@@ -49,13 +49,13 @@ def follow(service: Service, run_id: str, deadline: float | None = None) -> Iter
 
 
 def _as_it_is(service: Service, run_id: str) -> Event:
-    """Asked for when there was no news for a while: an event that was lost costs seconds, not the end of the run."""
+    """Fetched after a while without events: a lost event costs seconds, not the end of the run."""
     document = service.get(f"/api/runs/{quote(run_id)}")
     return Event("state", {"status": document["status"], "at": None, "reason": document["reason"]})
 
 
 def _has_died(service: Service) -> bool:
-    """Whether the server of this machine ended without order: one that was stopped takes its server.json with it."""
+    """Whether the server of this machine crashed: one that was stopped has removed its server.json."""
     return service.home is not None and homes.read_server(service.home) is not None
 
 
@@ -76,7 +76,7 @@ class LogReader:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def new_text(self) -> Iterator[str]:
-        """What the log has gained, as it arrives."""
+        """The text that was appended to the log, as it arrives."""
         headers = {"Range": f"bytes={self._offset}-"} if self._offset else {}
         try:
             with self._service.client.stream(self._address, headers=headers) as answer:
@@ -86,9 +86,9 @@ class LogReader:
                     self._offset += len(chunk)
                     yield self._decoder.decode(chunk)
         except Unreachable:
-            return  # the next event, or the end, reads on from here
+            return  # the next event, or the end, continues here
         except ClientProblem as problem:
-            if problem.code == "bad_range":  # shorter than what was read: it was emptied, and is written anew
+            if problem.code == "bad_range":  # shorter than what was read: it was truncated, and starts again
                 self._offset = 0
                 self._decoder.reset()
             elif problem.code != "file_not_found":

@@ -18,7 +18,7 @@ from runyard.sdk.workspace.service import Service, sdk_exception
 from runyard.system.folders import walk
 
 Source = Tuple[str, Path]
-"""A name in the run's history, and the file that is to be kept under it."""
+"""A name in the run's history, and the file to store under it."""
 
 LINKS_A_REQUEST = 1000
 THREADS = 8
@@ -45,7 +45,7 @@ def sendable(name: str) -> str:
 
 
 def upload(service: Service, run_id: str, wanted: Sequence[Source]) -> None:
-    """Keep files in a run's history. Content that the server has already is only given its name."""
+    """Store files in a run's history. Content that the server already has is only linked to its name."""
     for start in range(0, len(wanted), LINKS_A_REQUEST):
         part = wanted[start : start + LINKS_A_REQUEST]
         digests: dict[str, tuple[str, int]] = {}
@@ -110,7 +110,7 @@ def download(
     moved: Callable[[int], None] = lambda count: None,
 ) -> int:
     """Fetch one file; returns its size. It appears under its name when it is complete and has the hash that the server
-    told; a broken connection is taken up where it broke."""
+    sent; after a broken connection the transfer resumes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
     address = f"/api/runs/{quote(run_id)}/files/{quote(name)}"
@@ -119,7 +119,7 @@ def download(
             coming = _Coming(file, moved)
             while not _fetched(service, address, coming, deadline):
                 continue
-        check_hash(run_id, name, coming.told, coming.seen.hexdigest())
+        check_hash(run_id, name, coming.expected, coming.seen.hexdigest())
         os.replace(aside, target)
     finally:
         if aside.exists():
@@ -127,34 +127,34 @@ def download(
     return coming.size
 
 
-def check_hash(run_id: str, name: str, told: str | None, seen: str) -> None:
-    """Refuse a file whose bytes are not those that the server has stored. Of one that still grows no hash is told."""
-    if told is None or told == seen:
+def check_hash(run_id: str, name: str, expected: str | None, seen: str) -> None:
+    """Refuse a file whose bytes are not those that the server has stored. A growing file has no hash yet."""
+    if expected is None or expected == seen:
         return
     raise sdk_exception(
         ClientProblem(
             "object_damaged",
-            f"{name!r} of run {run_id} is damaged: its bytes have the hash {seen}, and {told} is what was stored.",
+            f"{name!r} of run {run_id} is damaged: its bytes have the hash {seen}, and {expected} is what was stored.",
             "Where the server runs, `runyard doctor --deep` names every file like that. A backup has it whole.",
         )
     )
 
 
 class _Coming:
-    """A file on its way here: what has come so far, and the hash that it must have in the end."""
+    """A download in progress: the bytes received so far, and the hash that the file must have."""
 
     def __init__(self, file: BinaryIO, moved: Callable[[int], None]) -> None:
         self._file, self._moved = file, moved
-        self.size, self.seen, self.told = 0, hashlib.sha256(), cast("str | None", None)
+        self.size, self.seen, self.expected = 0, hashlib.sha256(), cast("str | None", None)
 
-    def begin(self, told: str | None) -> bool:
-        """Take note of the hash that an answer tells; whether what has come so far is of the same file."""
-        if self.size and told != self.told:
+    def begin(self, expected: str | None) -> bool:
+        """Note the hash in a response; whether the bytes received so far belong to the same file."""
+        if self.size and expected != self.expected:
             self._file.seek(0)
             self._file.truncate()
             self.size, self.seen = 0, hashlib.sha256()
             return False
-        self.told = told
+        self.expected = expected
         return True
 
     def write(self, chunk: bytes) -> None:
@@ -165,13 +165,13 @@ class _Coming:
 
 
 def _fetched(service: Service, address: str, coming: _Coming, deadline: float | None) -> bool:
-    """Read on from where the file ends; whether that was all."""
+    """Continue at the end of the partial file; whether that was all."""
     begun = coming.size
     headers = {"Range": f"bytes={begun}-"} if begun else {}
     try:
         with service.client.stream(address, headers=headers) as answer:
-            if not coming.begin(answer.told_hash):
-                return False  # another file has the name by now: from its beginning
+            if not coming.begin(answer.file_hash):
+                return False  # another file has this name now: start again
             for chunk in answer:
                 _in_time(address, deadline)
                 coming.write(chunk)
@@ -198,7 +198,7 @@ def _in_time(what: str, deadline: float | None) -> None:
 
 
 class _readable:
-    """Turns an error of the disk into words about the file."""
+    """Turns an error of the disk into a message about the file."""
 
     def __init__(self, place: Path) -> None:
         self._place = place

@@ -1,4 +1,4 @@
-"""The part of `Run` that deals with files of its history: up, down, and the snapshot of its folder."""
+"""The part of `Run` for the files of its history: upload, download, and the snapshot of its folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunFiles(RunCore):
     def upload_file(
         self, name: str, path_or_stream: str | os.PathLike[str] | IO[Any], datastore_name: str | None = None
     ) -> None:
-        """Keep a file in the run's history under `name`, as it is now."""
+        """Store a file in the run's history under `name`, as it is now."""
         _refuse_datastore(datastore_name)
         if not isinstance(path_or_stream, (str, os.PathLike)):
             self._upload_stream(_file_name(name), path_or_stream)
@@ -29,7 +29,7 @@ class RunFiles(RunCore):
         self._upload([(_file_name(name), _existing(path_or_stream))])
 
     def upload_folder(self, name: str, path: str | os.PathLike[str], datastore_name: str | None = None) -> None:
-        """Keep a folder in the run's history: every file in it, under `name`/."""
+        """Store a folder in the run's history: every file in it, under `name`/."""
         _refuse_datastore(datastore_name)
         folder = Path(path)
         if not folder.is_dir():
@@ -45,7 +45,7 @@ class RunFiles(RunCore):
         timeout_seconds: float | None = None,
         datastore_name: str | None = None,
     ) -> None:
-        """Keep several files: `paths[i]` under `names[i]`."""
+        """Store several files: `paths[i]` under `names[i]`."""
         _refuse_datastore(datastore_name)
         if len(names) != len(paths):
             raise TypeError(f"upload_files needs one path per name: it got {len(names)} names and {len(paths)} paths.")
@@ -79,7 +79,7 @@ class RunFiles(RunCore):
     ) -> None:
         """Fetch every file whose name begins with `prefix` into `output_directory`.
 
-        Each keeps its name below that folder; `append_prefix=False` leaves the prefix away. `output_paths` names each
+        Each has its name below that folder; `append_prefix=False` drops the prefix. `output_paths` names each
         file's place instead, in the order of the files' names. A file whose name is also that of a folder gets a `~`
         at its end: a run's history may hold both, and a disk may not.
         """
@@ -100,7 +100,7 @@ class RunFiles(RunCore):
         file_transfer.download_all(self._service, self._run_id, list(zip(wanted, targets)), timeout_seconds)
 
     def take_snapshot(self, file_or_folder_path: str | os.PathLike[str]) -> str:
-        """Keep a folder (or a file) with the run as its snapshot, once; returns the snapshot's id."""
+        """Store a folder (or a file) with the run as its snapshot, once; returns the snapshot's id."""
         if self._snapshot_id() is not None:
             raise SnapshotException(f"Run {self._run_id} has a snapshot already, and a run has only one.")
         from runyard.sdk.snapshot.snapshot import take_snapshot
@@ -122,29 +122,29 @@ class RunFiles(RunCore):
         return found
 
     def restore_snapshot(self, snapshot_id: str | None = None, path: str | os.PathLike[str] | None = None) -> str:
-        """Give the folder back as it was: writes `<snapshot id>.zip` into `path` (by default, a temporary folder)
-        and returns where. The zip keeps links, run bits and empty folders."""
+        """Restore the folder: writes `<snapshot id>.zip` into `path` (by default, a temporary folder)
+        and returns its path. The zip preserves links, run bits and empty folders."""
         from runyard.sdk.snapshot.restore import restore_zip
 
         wanted = snapshot_id or self.get_snapshot_id()
         return str(restore_zip(self._service, wanted, Path(path) if path is not None else None))
 
     def _snapshot_id(self) -> str | None:
-        document = self._ask()
+        document = self._fetch()
         return document["snapshot_id"] or document["properties"].get(SNAPSHOT_PROPERTY)
 
     def _upload(self, wanted: Sequence[Source]) -> None:
-        """Through the journal where the run is ours (the files are copied first: they may change at once)."""
-        if self._voice is None:
+        """Through the journal inside the run (the files are copied first: they may change at once)."""
+        if self._own_telemetry is None:
             file_transfer.upload(self._service, self._run_id, wanted)
             return
         for name, place in wanted:
             try:
-                self._voice.keep_file(self._run_id, name, place)
+                self._own_telemetry.store_file(self._run_id, name, place)
             except OSError as error:
                 if not place.exists():
                     raise UserErrorException(f"{place} went away before it was uploaded as {name!r}.") from error
-                # No room beside the file itself: it goes to the server from where it lies.
+                # No room beside the file itself: it is sent to the server from its own place.
                 file_transfer.upload(self._service, self._run_id, [(name, place)])
 
     def _upload_stream(self, name: str, stream: IO[Any]) -> None:
@@ -154,8 +154,8 @@ class RunFiles(RunCore):
             )
         content = stream.read()
         held = content.encode("utf-8") if isinstance(content, str) else bytes(content)
-        if self._voice is not None:
-            self._voice.keep_bytes(self._run_id, name, held)
+        if self._own_telemetry is not None:
+            self._own_telemetry.store_bytes(self._run_id, name, held)
         else:
             file_transfer.upload_bytes(self._service, self._run_id, name, held)
 

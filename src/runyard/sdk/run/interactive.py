@@ -1,4 +1,4 @@
-"""What an interactive run keeps of the process that leads it: its output, its ./logs and its outputs folder."""
+"""What an interactive run stores of the process that leads it: its output, its ./logs and its outputs folder."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from runyard.contracts.history import INTERACTIVE_FILE, INTERACTIVE_LOG
 from runyard.sdk.notices import notice
 from runyard.sdk.run.file_transfer import files_below, sendable
-from runyard.sdk.telemetry.telemetry import LOGS, USER_LOG, Telemetry
+from runyard.sdk.telemetry.telemetry import LOGS, Telemetry
 
 
 class Tee:
-    """A text stream that also writes to a descriptor. All else is asked of the stream that it stands before."""
+    """A text stream that also writes to a descriptor. Everything else is delegated to the original stream."""
 
     def __init__(self, stream: TextIO, descriptor: int) -> None:
         self._stream, self._descriptor = stream, descriptor
@@ -29,7 +30,7 @@ class Tee:
         return written
 
     def detach_copy(self) -> None:
-        """From now on the text goes to the stream alone; whoever still holds this object can go on using it."""
+        """From now on the text goes to the stream alone; other holders of this object can still use it."""
         self._descriptor = -1
 
     def writelines(self, lines: Any) -> None:
@@ -41,23 +42,23 @@ class Tee:
 
 
 class Capture:
-    """From `start` to `stop`, standard output and error also go to the run's logs/user_log.txt, and ./logs is kept.
+    """From `start` to `stop`, standard output and error also go to the run's logs/user_log.txt, and ./logs is stored.
 
-    Where a shipper follows the run, it does so line by line. The output of a child run, which shares its parent's
-    shipper, is handed over at the end.
+    A shipper that follows the run delivers it line by line. The output of a child run, which shares its parent's
+    shipper, is delivered at the end.
     """
 
-    def __init__(self, voice: Telemetry, run_id: str) -> None:
-        self._voice, self._run_id = voice, run_id
-        self._live = voice.followed == run_id
-        self._streams = voice.folder / "streams" if self._live else voice.folder / "spool" / f"streams-{run_id}"
+    def __init__(self, telemetry: Telemetry, run_id: str) -> None:
+        self._telemetry, self._run_id = telemetry, run_id
+        self._live = telemetry.followed == run_id
+        self._streams = telemetry.folder / "streams" if self._live else telemetry.folder / "spool" / f"streams-{run_id}"
         self._logs = Path("logs").absolute()
         self._descriptor = -1
         self._replaced: list[tuple[str, TextIO, Tee]] = []
 
     def start(self) -> None:
         self._streams.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(self._streams / "user_log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._descriptor = os.open(self._streams / INTERACTIVE_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if self._live and not (self._streams / LOGS).is_symlink():
             (self._streams / LOGS).symlink_to(self._logs)
         for name in ("stdout", "stderr"):
@@ -75,18 +76,18 @@ class Capture:
         self._replaced = []
         os.close(self._descriptor)
         if not self._live:
-            keep_files(self._voice, self._run_id, [(USER_LOG, self._streams / "user_log.txt")])
-            keep_folder(self._voice, self._run_id, LOGS, self._logs)
+            store_files(self._telemetry, self._run_id, [(INTERACTIVE_LOG, self._streams / INTERACTIVE_FILE)])
+            store_folder(self._telemetry, self._run_id, LOGS, self._logs)
 
 
-def keep_folder(voice: Telemetry, run_id: str, name: str, folder: Path) -> None:
+def store_folder(telemetry: Telemetry, run_id: str, name: str, folder: Path) -> None:
     """Hand over every file in a folder, under `name`/."""
-    keep_files(voice, run_id, [(sendable(f"{name}/{below}"), folder / below) for below in files_below(folder)])
+    store_files(telemetry, run_id, [(sendable(f"{name}/{below}"), folder / below) for below in files_below(folder)])
 
 
-def keep_files(voice: Telemetry, run_id: str, files: list[tuple[str, Path]]) -> None:
+def store_files(telemetry: Telemetry, run_id: str, files: list[tuple[str, Path]]) -> None:
     for name, place in files:
         try:
-            voice.keep_file(run_id, name, place)
+            telemetry.store_file(run_id, name, place)
         except OSError as error:
             notice(f"{place} is not kept as {name!r} in the history of run {run_id} ({error.strerror}).")

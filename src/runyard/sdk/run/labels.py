@@ -1,4 +1,4 @@
-"""The part of `Run` that deals with tags (which may change) and properties (which are set once)."""
+"""The part of `Run` for tags (which may change) and properties (which are set once)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runyard.sdk.run.core import RunCore
 
 
 def checked_labels(kind: str, labels: Mapping[str, object], none_allowed: bool) -> dict[str, str | None]:
-    """Labels (`kind`: "tags" or "properties") as texts. Other values become texts, and that is said."""
+    """Labels (`kind`: "tags" or "properties") as texts. Values of other types become texts, with a notice."""
     if not isinstance(labels, Mapping):
         raise UserErrorException(f"The {kind} must be a dict, not a {type(labels).__name__}.")
     checked: dict[str, str | None] = {}
@@ -32,13 +32,13 @@ class RunLabels(RunCore):
 
     @property
     def tags(self) -> dict[str, str | None]:
-        """The run's tags as they are now."""
+        """The run's current tags."""
         return self.get_tags()
 
     def get_tags(self) -> dict[str, str | None]:
-        """The run's tags as they are now, from the server."""
+        """The run's current tags, from the server."""
         self._deliver_before_reading()
-        return dict(self._ask()["tags"])
+        return dict(self._fetch()["tags"])
 
     def tag(self, key: str, value: object = None) -> None:
         """Set one tag, with or without a value."""
@@ -47,7 +47,7 @@ class RunLabels(RunCore):
     def set_tags(self, tags: Mapping[str, object]) -> None:
         """Set tags; the others stay."""
         checked = checked_labels("tags", tags, none_allowed=True)
-        if self._voice is not None:
+        if self._own_telemetry is not None:
             self._open_journal().tags(checked)
         else:
             self._document = self._service.patch(self._address(), {"set_tags": checked})
@@ -55,7 +55,7 @@ class RunLabels(RunCore):
     def remove_tags(self, tags: str | Sequence[str]) -> dict[str, str | None]:
         """Remove tags by their keys, and return those that are left."""
         keys = [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
-        if self._voice is not None:
+        if self._own_telemetry is not None:
             self._open_journal().untag(keys)
             return self.get_tags()
         self._document = self._service.patch(self._address(), {"remove_tags": keys})
@@ -63,23 +63,23 @@ class RunLabels(RunCore):
 
     @property
     def properties(self) -> dict[str, str | None]:
-        """The run's properties as they are now."""
+        """The run's current properties."""
         return self.get_properties()
 
     def get_properties(self) -> dict[str, str | None]:
-        """The run's properties as they are now, from the server."""
+        """The run's current properties, from the server."""
         self._deliver_before_reading()
-        return dict(self._ask()["properties"])
+        return dict(self._fetch()["properties"])
 
     def add_properties(self, properties: Mapping[str, object]) -> None:
         """Add properties. One that is set cannot be changed."""
         checked = checked_labels("properties", properties, none_allowed=False)
-        if self._voice is not None:
+        if self._own_telemetry is not None:
             texts = {key: str(value) for key, value in checked.items()}
             for key, value in texts.items():
-                kept = self._own_properties.setdefault(key, value)
-                if kept != value:
-                    notice(f"The property {key!r} stays {kept!r}: properties cannot be changed. Use a tag instead.")
+                first = self._own_properties.setdefault(key, value)
+                if first != value:
+                    notice(f"The property {key!r} stays {first!r}: properties cannot be changed. Use a tag instead.")
             self._open_journal().properties(texts)
         else:
             self._document = self._service.patch(self._address(), {"add_properties": checked})

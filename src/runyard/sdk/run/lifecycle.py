@@ -45,36 +45,36 @@ class RunLifecycle(RunCore):
             )
 
     def complete(self, _set_status: bool = True) -> None:
-        """End the run well, after its outputs and all that it logged have been delivered. The script of a submitted run
-        that is under way is ended."""
+        """Complete the run, after its outputs and all that it logged have been delivered. The script of a submitted run
+        that is still running is stopped."""
         self._end("completed", None)
 
     def fail(
         self, error_details: str | BaseException | None = None, error_code: str | None = None, _set_status: bool = True
     ) -> None:
-        """End the run as failed; `error_details` is a text or an exception. The script of a submitted run that is under
-        way is ended."""
+        """Mark the run as failed; `error_details` is a text or an exception. The script of a submitted run that
+        is still running is stopped."""
         self._end("failed", error_document(error_details, error_code))
 
     def cancel(self) -> None:
-        """Stop the run. A run that this process leads ends at once; another is asked to stop."""
-        if self._voice is not None:
+        """Cancel the run. A run that this process leads ends at once; another is requested to stop."""
+        if self._own_telemetry is not None:
             self._end("canceled", None)
         else:
             self._document = self._service.post(self._address("cancel"), idempotent=True)
 
     def __enter__(self: R) -> R:
-        if self._voice is not None:
+        if self._own_telemetry is not None:
             from runyard.sdk.run.interactive import Capture
 
-            self._capture = Capture(self._voice, self._run_id)
+            self._capture = Capture(self._own_telemetry, self._run_id)
             self._capture.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """A normal end, and `sys.exit()` with 0 or nothing, is a completed run; any other exception a failed one."""
+        """A normal end, and `sys.exit()` with 0 or nothing, completes the run; any other exception fails it."""
         if error is None or (isinstance(error, SystemExit) and error.code in (None, 0)):
             self.complete()
             return error is not None
@@ -82,33 +82,33 @@ class RunLifecycle(RunCore):
         return False
 
     def _end(self, outcome: str, error: dict[str, Any] | None) -> None:
-        if self._voice is None:
+        if self._own_telemetry is None:
             self._end_from_outside(outcome, error)
             return
         if self._capture is not None:
             self._capture.stop()
             self._capture = None
-        if self._outputs is not None and self._voice.followed != self._run_id:
-            from runyard.sdk.run.interactive import keep_folder
+        if self._outputs is not None and self._own_telemetry.followed != self._run_id:
+            from runyard.sdk.run.interactive import store_folder
 
-            keep_folder(self._voice, self._run_id, "outputs", self._outputs)
+            store_folder(self._own_telemetry, self._run_id, "outputs", self._outputs)
         self._open_journal().end(outcome, error)
-        self._voice.ensure_shipper()
+        self._own_telemetry.ensure_shipper()
         self._wait_for_end()
-        # The shipper is done. Whatever is still to be said of the run is said from outside.
-        self._voice = self._telemetry = self._journal = None
+        # The shipper is done. From now on this is a handle from outside.
+        self._own_telemetry = self._telemetry = self._journal = None
 
     def _end_from_outside(self, outcome: str, error: dict[str, Any] | None) -> None:
-        """A script that is under way is ended with its run, and has time to save; the run ends after it."""
-        if self._ask()["status"] in TERMINAL:
+        """A script that is still running is stopped, and has time to save; the run ends after it."""
+        if self._fetch()["status"] in TERMINAL:
             return
         self._deliver_before_reading()
         self._document = self._service.post(self._address("end"), {"outcome": outcome, "error": error}, idempotent=True)
-        if self._known()["status"] not in TERMINAL and not self._has_ended():
+        if self._cached()["status"] not in TERMINAL and not self._has_ended():
             notice(f"Run {self._run_id} is marked as {outcome}. Its script has not ended yet; the run ends with it.")
 
     def _wait_for_end(self) -> None:
-        """The shipper delivers everything, then the end: when the server shows it, all has arrived."""
+        """The shipper delivers everything, then the end: once the server has it, everything has arrived."""
         if not self._has_ended():
             notice(
                 f"The end of run {self._run_id} has not reached the server yet. It is on the disk and is delivered "
@@ -116,12 +116,12 @@ class RunLifecycle(RunCore):
             )
 
     def _has_ended(self) -> bool:
-        """Wait for the run's end, up to a time; False when it has not come."""
+        """Wait for the run's end, up to a timeout; False when it has not come."""
         deadline = time.monotonic() + END_SECONDS
         try:
             for event in follow(self._service, self._run_id, deadline):
                 if event.name == "state" and event.value["status"] in TERMINAL:
-                    self._ask()
+                    self._fetch()
                     return True
         except AzureMLException as away:
             notice(f"{away.message}")
@@ -129,7 +129,7 @@ class RunLifecycle(RunCore):
 
 
 def error_document(error: str | BaseException | None, code: str | None) -> dict[str, Any]:
-    """What a run's error says: a text as it is, of an exception also its type and where it came from."""
+    """The document of a run's error: of a text the text, of an exception also its type and where it came from."""
     if error is None or isinstance(error, str):
         return {"code": code or USER_ERROR, "message": error or "The run was marked as failed, and no cause was given."}
     if not isinstance(error, BaseException):

@@ -45,7 +45,7 @@ def listed_runs(
     properties: object = None,
     status: str | None = None,
 ) -> Iterator[RunDocument]:
-    """The runs of a place (an experiment, a parent, a target), newest first, fetched as they are asked for."""
+    """The runs of an experiment, a parent or a target, newest first, fetched page by page."""
     after = None
     params = {
         **place,
@@ -65,6 +65,6 @@ def listed_runs(
 
 
 def tell_of_damage(page: Mapping[str, Any]) -> None:
-    """Say which runs are not in a list because the server cannot read them."""
+    """Log a notice about runs that are missing from a list because the server cannot read them."""
     for problem in page.get("damaged") or ():
         notice_once(str(problem["title"]), f"A run is left out of the list. {problem['title']} {problem['help']}")

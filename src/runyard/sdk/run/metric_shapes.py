@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from runyard.contracts.documents import Metric
+from runyard.contracts.documents import MetricDocument
 from runyard.contracts.journal import unpack_value
 
 ARTIFACT_PREFIX = "aml://artifactId/ExperimentRun/"
 
 
-def shape(run_id: str, metric: Metric) -> Any:
+def shape(run_id: str, metric: MetricDocument) -> Any:
     """One value alone, several as a list; a table as a dict of columns, each in the same way."""
     kind = metric["kind"]
     if kind == "table":
@@ -21,7 +21,7 @@ def shape(run_id: str, metric: Metric) -> Any:
     return _one_or_many([unpack_value(value) for value in metric["values"]])
 
 
-def shapes(run_id: str, metrics: Sequence[Metric]) -> dict[str, Any]:
+def shapes(run_id: str, metrics: Sequence[MetricDocument]) -> dict[str, Any]:
     return {metric["name"]: shape(run_id, metric) for metric in metrics}
 
 
@@ -47,7 +47,7 @@ class MetricArtifact:
         return f"MetricArtifact(run_id={self.run_id!r}, name={self.name!r}, {len(self.content)} bytes)"
 
 
-def files_of(metrics: Mapping[str, Sequence[Metric]]) -> list[tuple[str, Metric]]:
+def files_of(metrics: Mapping[str, Sequence[MetricDocument]]) -> list[tuple[str, MetricDocument]]:
     """Run id and metric of those that are files."""
     return [(run_id, metric) for run_id, found in metrics.items() for metric in found if metric["kind"] == "file"]
 

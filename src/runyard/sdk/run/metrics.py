@@ -6,7 +6,7 @@ import hashlib
 from typing import Any, Mapping, cast
 
 from runyard.client.http import quote
-from runyard.contracts.documents import Metric
+from runyard.contracts.documents import MetricDocument
 from runyard.sdk.exceptions import AzureMLException
 from runyard.sdk.notices import notice, notice_once
 from runyard.sdk.run.core import RunCore
@@ -24,7 +24,7 @@ class RunMetrics(RunCore):
     def log(self, name: str, value: object, description: str | None = "", step: int | None = None) -> None:
         """Log one value of a metric: a number, a text, a bool or None.
 
-        Logged again under the same name, the values become a series. It costs a few microseconds and one write; it
+        Values logged under the same name become a series. It costs a few microseconds and one write; it
         never waits for the network.
         """
         journal = self._journal
@@ -73,8 +73,10 @@ class RunMetrics(RunCore):
                 self._tell_of_strange(name, strange[0])
         lengths = {column: len(items) for column, items in columns.items()}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
-            raise AzureMLException(f"The columns of the table {name!r} must have the same number of values: {told}.")
+            described = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
+            raise AzureMLException(
+                f"The columns of the table {name!r} must have the same number of values: {described}."
+            )
         self._log_columns(name, columns, description)
 
     def log_image(self, name: str, path: object = None, plot: Any = None, description: str | None = "") -> None:
@@ -109,7 +111,7 @@ class RunMetrics(RunCore):
         """
         self._deliver_before_reading()
         answer = self._service.get(self._address("metrics"), {"name": name, "recursive": recursive})
-        found = cast("dict[str, list[Metric]]", answer["metrics"])
+        found = cast("dict[str, list[MetricDocument]]", answer["metrics"])
         if run_type is not None:
             wanted = self._ids_of_type(run_type)
             found = {run_id: metrics for run_id, metrics in found.items() if run_id in wanted}
@@ -122,13 +124,13 @@ class RunMetrics(RunCore):
 
     def _ids_of_type(self, run_type: str) -> set[str]:
         below = listed_runs(self._service, {"root": self._run_id, "include_children": True}, run_type)
-        own = {self._run_id} if self._known()["type"] == run_type else set()
+        own = {self._run_id} if self._cached()["type"] == run_type else set()
         return own | {document["id"] for document in below}
 
     def _metric_file(self, run_id: str, name: str) -> MetricArtifact:
         with self._service.stream(f"/api/runs/{quote(run_id)}/files/{quote(name)}") as answer:
             content = b"".join(answer)
-        check_hash(run_id, name, answer.told_hash, hashlib.sha256(content).hexdigest())
+        check_hash(run_id, name, answer.file_hash, hashlib.sha256(content).hexdigest())
         return MetricArtifact(run_id, name, content)
 
     def _log_columns(self, name: str, columns: Mapping[str, list[Scalar]], description: str | None) -> None:
@@ -147,7 +149,7 @@ class RunMetrics(RunCore):
         assert self._telemetry is not None
         file = self._unused(charts.file_name(name, ending))
         try:
-            self._telemetry.keep_bytes(self._run_id, file, content)
+            self._telemetry.store_bytes(self._run_id, file, content)
         except OSError as error:
             notice(
                 f"{file} of the metric {name!r} is not kept: {self._telemetry.folder} takes no more ({error.strerror})."
@@ -168,10 +170,10 @@ class RunMetrics(RunCore):
         return candidate
 
     def _scalar(self, name: str, value: object) -> Scalar:
-        kept, same = scalar(value)
+        stored, same = scalar(value)
         if not same:
             self._tell_of_strange(name, value)
-        return kept
+        return stored
 
     def _tell_of_strange(self, name: str, value: object) -> None:
         notice_once(

@@ -1,6 +1,6 @@
-"""The stand-in for a run outside a run: `Run.get_context()` gives it to a script that was started by hand.
+"""The replacement for a run outside a run: `Run.get_context()` gives it to a script that was started by hand.
 
-Everything that would be recorded is printed; nothing is kept.
+Everything that would be recorded is printed; nothing is stored.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _OfflineRun:
         _say("cancellation of the run", self._id)
 
     def flush(self, timeout_seconds: float = 300) -> None:
-        """Nothing is kept, so there is nothing to wait for."""
+        """Nothing is stored, so there is nothing to wait for."""
 
     def __enter__(self) -> _OfflineRun:
         return self

@@ -1,5 +1,5 @@
-"""`Run`: one run of an experiment. Its abilities are in the modules `metrics`, `files`, `labels`, `children`,
-`lifecycle` and `watching`; here they come together."""
+"""`Run`: one run of an experiment. Its methods are in the modules `metrics`, `files`, `labels`, `children`,
+`lifecycle` and `watching`, and are combined here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         outputs: str | None = None,
         *,
         _document: RunDocument | None = None,
-        _voice: Telemetry | None = None,
+        _own_telemetry: Telemetry | None = None,
         **kwargs: Any,
     ) -> None:
         if not isinstance(run_id, str) or not run_id:
@@ -50,7 +50,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
                 "experiment.submit(config) and experiment.start_logging() make a run; Run.get_context() is the run "
                 "that a script belongs to."
             )
-        super().__init__(experiment, run_id, _document, _voice)
+        super().__init__(experiment, run_id, _document, _own_telemetry)
         if outputs is not None:
             from pathlib import Path
 
@@ -90,7 +90,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         include_children: bool = False,
         _rehydrate_runs: bool = True,
     ) -> Iterator[Run]:
-        """The runs of an experiment, newest first; children only when asked for."""
+        """The runs of an experiment, newest first; children only on request."""
         workspace = experiment.workspace
         place = {"workspace": workspace.name, "experiment": experiment.name, "include_children": include_children}
         for document in listed_runs(workspace.service, place, type, tags, properties, status):
@@ -108,7 +108,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
 
     @staticmethod
     def add_type_provider(runtype: str, run_factory: types.RunFactory) -> None:
-        """Let runs of a type come as objects of one's own: `run_factory(experiment, run_document)` makes them."""
+        """Use your own class for runs of a type: `run_factory(experiment, run_document)` creates the objects."""
         types.add_type_provider(runtype, run_factory)
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
 
     @property
     def run_id(self) -> str:
-        """The run's id. SDK v1 has it under this name on what `ComputeTarget.get_active_runs` gives."""
+        """The run's id, under its name in SDK v1 on the results of `ComputeTarget.get_active_runs`."""
         return self._run_id
 
     @property
@@ -131,12 +131,12 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def name(self) -> str | None:
         """The run's name (of a child: `parent>child`); None when it was given none."""
-        return self._known()["name"]
+        return self._cached()["name"]
 
     @property
     def display_name(self) -> str | None:
         """The name that people see; it can be changed and need not be unique."""
-        return self._known()["display_name"]
+        return self._cached()["display_name"]
 
     @display_name.setter
     def display_name(self, value: str) -> None:
@@ -145,7 +145,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def description(self) -> str | None:
         """What the run is about."""
-        return self._known()["description"]
+        return self._cached()["description"]
 
     @description.setter
     def description(self, value: str) -> None:
@@ -154,16 +154,16 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     @property
     def type(self) -> str:
         """The run's type, such as `azureml.scriptrun`."""
-        return self._known()["type"]
+        return self._cached()["type"]
 
     @property
     def number(self) -> int:
         """The run's number within its experiment."""
-        return self._known()["number"]
+        return self._cached()["number"]
 
     def get_portal_url(self) -> str:
-        """The address of the run's page; it works in a browser without further ado."""
-        return self._known()["web_url"]
+        """The URL of the run's page; it opens in a browser without a login."""
+        return self._cached()["web_url"]
 
     @property
     def portal_url(self) -> str:
@@ -172,25 +172,25 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
 
     @property
     def input_datasets(self) -> InputDatasets:
-        """The datasets that the run was given, by name."""
+        """The run's input datasets, by name."""
         return InputDatasets(self._experiment.workspace)
 
     @property
     def output_datasets(self) -> OutputDatasets:
-        """The places where the run's datasets are written, by name."""
+        """The paths of the run's output datasets, by name."""
         return OutputDatasets(self._experiment.workspace)
 
     def get_environment(self) -> Environment:
         """The environment that the run was submitted with."""
         from runyard.sdk.environment.environment import Environment
 
-        said = self._ask().get("definition", {}).get("environment")
-        if not isinstance(said, Mapping):
+        definition = self._fetch().get("definition", {}).get("environment")
+        if not isinstance(definition, Mapping):
             raise UserErrorException(f"Run {self._run_id} was not submitted with an environment.")
-        return Environment.from_dict(said)
+        return Environment.from_dict(definition)
 
     def clean(self) -> builtins.list[str]:
-        """Remove what the run left on its compute target: nothing, because Runyard clears up when a run ends."""
+        """Remove what the run left on its compute target: nothing, because Runyard cleans up when a run ends."""
         return []
 
     # -- what this version does not have ----------------------------------------------------------------------------
@@ -230,7 +230,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     # -- how it looks -----------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        known = self._known()
+        known = self._cached()
         parts = (
             f"Experiment: {self._experiment.name}",
             f"Id: {self._run_id}",
@@ -245,7 +245,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
     def _repr_html_(self) -> str:
         from runyard.sdk.notebook import link, table
 
-        known = self._known()
+        known = self._cached()
         page = link(known["web_url"], "Run page")
         return table(
             ("Experiment", "Id", "Type", "Status", "Details"),

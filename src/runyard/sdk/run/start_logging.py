@@ -1,4 +1,4 @@
-"""Beginning an interactive run: one that this process leads, until it completes it."""
+"""Starting an interactive run: one that this process leads, until it completes it."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def start_logging(
     properties: Mapping[str, object] | None = None,
     **kwargs: Any,
 ) -> Run:
-    """Make the run and start what ships its records."""
+    """Create the run and start the shipper for its records."""
     if run_id is not None:
         try:
             names.check("run", run_id)
         except names.BadName as error:
             raise UserErrorException(str(error), inner_exception=error) from None
     service = experiment.workspace.service
-    said = dict(checked_labels("properties", properties or {}, none_allowed=False))
+    recorded = dict(checked_labels("properties", properties or {}, none_allowed=False))
     snapshot_id = None
     folder = _snapshot_folder(snapshot_directory)
     if folder is not None:
-        said.update(git_properties(folder))
+        recorded.update(git_properties(folder))
         snapshot_id = take_snapshot(service, folder)
-        said[SNAPSHOT_PROPERTY] = snapshot_id
+        recorded[SNAPSHOT_PROPERTY] = snapshot_id
     document = make_run(
         service,
         {
@@ -62,15 +62,15 @@ def start_logging(
             "display_name": display_name or name,
             "description": description,
             "tags": checked_labels("tags", tags or {}, none_allowed=True),
-            "properties": said,
+            "properties": recorded,
             "snapshot_id": snapshot_id,
         },
         chosen=run_id is not None,
     )
-    kept = _outputs(outputs)
-    voice = telemetry.led(service, document["id"], document.get("token"), kept)
-    run = Run(experiment, document["id"], _document=document, _voice=voice)
-    run._outputs = kept
+    outputs_folder = _outputs(outputs)
+    own_telemetry = telemetry.led(service, document["id"], document.get("token"), outputs_folder)
+    run = Run(experiment, document["id"], _document=document, _own_telemetry=own_telemetry)
+    run._outputs = outputs_folder
     return run
 
 
@@ -83,7 +83,7 @@ def _outputs(outputs: Folder | bool | None) -> Path | None:
 
 
 def _snapshot_folder(given: Folder | None) -> Path | None:
-    """The working folder is the default, but not where it is the user's home or the root: nobody means all of that."""
+    """The working folder is the default, but not the user's home or the root: nobody wants a snapshot of those."""
     if given is None:
         return None
     folder = Path(given).absolute()

@@ -1,4 +1,4 @@
-"""Which class stands for which type of run, and making run objects from what the server tells."""
+"""The classes for types of runs, and run objects made from the server's documents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _factories: dict[str, RunFactory] = {}
 
 
 def add_type_provider(run_type: str, factory: RunFactory) -> None:
-    """Runs of this type are made with `factory(experiment, run_document)` from now on."""
+    """Register a factory: runs of this type are created with `factory(experiment, run_document)`."""
     _factories[run_type] = factory
 
 
 def run_from(workspace: Workspace, document: RunDocument, experiment: Experiment | None = None) -> Run:
-    """The object for a run, of the class that its type asks for."""
+    """The object for a run, of the class for its type."""
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
     from runyard.sdk.submit.script_run import ScriptRun
@@ -38,6 +38,6 @@ def run_from(workspace: Workspace, document: RunDocument, experiment: Experiment
 
 
 def run_of(workspace: Workspace, run_id: str) -> Run:
-    """The run with this id, asked of the server."""
+    """The run with this id, fetched from the server."""
     document = cast("RunDocument", workspace.service.get(f"/api/runs/{quote(run_id)}"))
     return run_from(workspace, document)

@@ -1,4 +1,4 @@
-"""The part of `Run` that watches it: status, details, logs, and waiting for its end."""
+"""The part of `Run` for watching it: status, details, logs, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from runyard.contracts import names
 from runyard.contracts.documents import RunDocument
+from runyard.contracts.history import BUILD_LOG, MAIN_LOG
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk.exceptions import ExperimentExecutionException
 from runyard.sdk.run import file_transfer
@@ -18,24 +19,23 @@ from runyard.sdk.run.details import details, error_of, error_text, failed
 from runyard.sdk.run.events import LogReader, follow
 
 WAITING = (QUEUED, PROVISIONING)
-"""States in which a run waits for nodes, and says why."""
+"""States in which a run waits for nodes; its reason explains it."""
 
 WIDGETS = "runyard.sdk.widgets.run_details"
-"""Not imported here: whoever uses widgets has loaded it, and their last picture belongs to the wait."""
+"""Not imported here: code that uses widgets has loaded it, and their last picture belongs to the wait."""
 
-_FOLLOWED = re.compile(r"user_logs/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt")
-BUILD_LOG = "system_logs/environment.log"
+_MAIN_LOG = re.compile(MAIN_LOG)
 _ROLE = re.compile(r"(?P<stem>.*)_(?P<role>rank|worker|ps|process)_(?P<number>\d+)\.txt")
 
 
 def followed_log(names: list[str]) -> str | None:
-    """Which of a run's logs is shown while it runs: the script's own output, of the first process where there are many;
-    until there is any, how its environment is built.
+    """Which of a run's logs is shown while it runs: the script's output, of the first process where there are many;
+    before that, the log of its environment's build.
 
     >>> followed_log(["system_logs/runner.txt", "user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"])
     'user_logs/std_log_process_0.txt'
     """
-    fitting = sorted(name for name in names if _FOLLOWED.fullmatch(name))
+    fitting = sorted(name for name in names if _MAIN_LOG.fullmatch(name))
     if not fitting:
         return BUILD_LOG if BUILD_LOG in names else None
     last = fitting[-1]
@@ -54,35 +54,35 @@ class RunWatching(RunCore):
 
     @property
     def status(self) -> str:
-        """The status as it was last told; `get_status` asks anew."""
-        return self._known()["status"]
+        """The status as it was last fetched; `get_status` fetches it again."""
+        return self._cached()["status"]
 
     def get_status(self) -> str:
-        """The status now. A run that has ended stays as it is, so it is not asked for again."""
+        """The current status. That of a run that has ended is final, so it is not fetched again."""
         if self._document is not None and self._document["status"] in TERMINAL:
             return self._document["status"]
-        return self._ask()["status"]
+        return self._fetch()["status"]
 
     def get_detailed_status(self) -> dict[str, Any]:
-        """`status`, and in `details` why the run waits, where it does."""
-        document = self._ask()
+        """`status`, and in `details` why the run is waiting, if it is."""
+        document = self._fetch()
         return {"status": document["status"], "details": document["reason"] if document["status"] in WAITING else None}
 
     def get_details(self) -> dict[str, Any]:
         """All about the run: status, times, error, definition, properties, addresses of the logs."""
-        return details(self._ask())
+        return details(self._fetch())
 
     def get_details_with_logs(self) -> dict[str, Any]:
-        """The same, with each log's text in place of its address."""
-        told = self.get_details()
-        told["logFiles"] = {name: self._log_text(name) for name in told["logFiles"]}
-        return told
+        """The same, with each log's text instead of its URL."""
+        found = self.get_details()
+        found["logFiles"] = {name: self._log_text(name) for name in found["logFiles"]}
+        return found
 
     def get_all_logs(self, destination: str | os.PathLike[str] | None = None) -> list[str]:
         """Write the logs into a folder (by default `assets/<run id>`) and return their paths."""
-        # What a server says becomes a path only when it leads nowhere else.
+        # Names from a server become paths only below this folder.
         folder = Path(destination) if destination is not None else Path("assets", names.check("run", self._run_id))
-        wanted = [(name, folder / names.check_file(name)) for name in self._ask().get("logs", [])]
+        wanted = [(name, folder / names.check_file(name)) for name in self._fetch().get("logs", [])]
         file_transfer.download_all(self._service, self._run_id, wanted, None)
         return [str(place) for _, place in wanted]
 
@@ -108,7 +108,7 @@ class RunWatching(RunCore):
             ) from None
         if WIDGETS in sys.modules:
             sys.modules[WIDGETS].settle(self._run_id)
-        document = self._ask()
+        document = self._fetch()
         if document["status"] == "Failed":
             if raise_on_error:
                 raise failed(document)
@@ -117,7 +117,7 @@ class RunWatching(RunCore):
         return details(document)
 
     def _show(self) -> None:
-        web_view = self._known()["web_url"]
+        web_view = self._cached()["web_url"]
         print(f"RunId: {self._run_id}\nWeb View: {web_view}", flush=True)
         reader: LogReader | None = None
         logs: set[str] = set()
@@ -146,11 +146,11 @@ class RunWatching(RunCore):
             if event.value["name"] == name:
                 self._print_new(reader)
         if reader is None:
-            name = followed_log(self._ask().get("logs", []))
+            name = followed_log(self._fetch().get("logs", []))
             reader = self._opened(name) if name is not None else None
         if reader is not None:
             self._print_new(reader)
-        self._summary(self._ask(), web_view)
+        self._summary(self._fetch(), web_view)
 
     def _opened(self, name: str) -> LogReader:
         print(f"\nStreaming {name}\n{'=' * (len(name) + 10)}\n", flush=True)
@@ -176,4 +176,4 @@ class RunWatching(RunCore):
         return "".join(LogReader(self._service, self._run_id, name).new_text())
 
     def _error(self) -> dict[str, Any] | None:
-        return error_of(self._ask())
+        return error_of(self._fetch())

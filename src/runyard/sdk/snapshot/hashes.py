@@ -1,7 +1,7 @@
 """The hash of every file of a folder, at the cost of reading only those that have changed since the last time.
 
-What is known is kept per folder in `<home>/cache/snapshots`, under a file's size, times and inode. A file that was
-changed within the last seconds before it was read is hashed again next time: its times could not tell another change.
+Known hashes are cached per folder in `<home>/cache/snapshots`, under a file's size, times and inode. A file that was
+changed within the last seconds before it was read is hashed again next time: its times could not show another change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ THREADS_FROM = 32 << 20  # bytes to read, from where several threads pay
 
 
 class Known:
-    """What the cache says of one folder. A cache that cannot be read or written is an empty one."""
+    """The cache of one folder. A cache that cannot be read or written is an empty one."""
 
     def __init__(self, cache: Path, root: Path) -> None:
         name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:32]
@@ -52,10 +52,10 @@ class Known:
         self._changed = self._marks.pop(path, None) is not None or self._changed
 
     def save(self, present: Iterable[str]) -> None:
-        gone = self._marks.keys() - set(present)
-        if not gone and not self._changed:
+        removed = self._marks.keys() - set(present)
+        if not removed and not self._changed:
             return
-        for path in gone:
+        for path in removed:
             del self._marks[path]
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -66,7 +66,7 @@ class Known:
 
 
 class Content(NamedTuple):
-    """Where the bytes of a hash can be read: the file itself, or a copy of one that never stood still."""
+    """Where the bytes of a hash can be read: the file itself, or a copy of one that is being changed."""
 
     path: str  # in the folder
     place: str
@@ -74,7 +74,7 @@ class Content(NamedTuple):
 
 
 class Hashes:
-    """The hashes of a folder's files, and where to read their bytes. A context: copies go away at its end."""
+    """The hashes of a folder's files, and where to read their bytes. A context manager: it removes copies."""
 
     def __init__(self, root: Path, known: Known) -> None:
         self.root, self.known = root, known
@@ -134,7 +134,7 @@ class Hashes:
             raise unreadable(str(place), error) from error
 
     def _copied(self, file: Found, place: Path) -> manifest.Entry:
-        """A file that is being written all the time: what a copy caught is what is sent."""
+        """A file that is written all the time: the content of a copy is sent."""
         copy = Path(self._copies.name) / hashlib.sha256(os.fsencode(file.path)).hexdigest()
         shutil.copyfile(place, copy)
         with copy.open("rb") as stream:

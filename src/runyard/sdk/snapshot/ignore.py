@@ -2,7 +2,7 @@
 
 One file rules: `.amlignore`, or else `.gitignore`, with git's rules. Where there is neither, Azure takes everything;
 here `.git`, `__pycache__` and `.ipynb_checkpoints` stay out, because a run has no use for them and they change with
-every command (`.amlignore`, even an empty one, gives the choice back).
+every command (`.amlignore`, even an empty one, overrides this).
 """
 
 from __future__ import annotations
@@ -56,6 +56,6 @@ def _by_patterns(file: Path, text: str) -> Ignored:
     except ValueError as error:
         raise SnapshotException(f"{file} holds a pattern that git refuses: {error}", inner_exception=error) from error
     matches: Ignored = spec.match_file
-    if file.name == ".gitignore":  # git itself never takes its own folder, whatever the file says
+    if file.name == ".gitignore":  # git itself never takes its own folder, whatever the file lists
         return lambda path: path == ".git/" or path.endswith("/.git/") or matches(path)
     return matches

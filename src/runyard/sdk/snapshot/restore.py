@@ -1,4 +1,4 @@
-"""Bringing a snapshot back from the server, as a zip that keeps links, run bits and empty folders."""
+"""Bringing a snapshot back from the server, as a zip with its links, run bits and empty folders."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from runyard.sdk.run.file_transfer import sendable
 from runyard.sdk.workspace.service import Service
 
 HASHES_A_REQUEST = 2000
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # a snapshot keeps no times; this is the first that a zip can hold
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # a snapshot has no times; this is the first that a zip can hold
 
 
 def restore_zip(service: Service, snapshot_id: str, folder: Path | None) -> Path:
     """Write `<snapshot id>.zip` into the folder (by default, a new temporary one) and return its path."""
-    if not pack.is_digest(snapshot_id):  # it becomes the name of a file, and may come from a server that lies
+    if not pack.is_digest(snapshot_id):  # it becomes the name of a file, and may come from a malicious server
         raise SnapshotException(f"{snapshot_id!r} is no id of a snapshot: one is a SHA-256 in hexadecimal digits.")
     with service.stream(f"/api/snapshots/{snapshot_id}") as answer:
         text = b"".join(answer)

@@ -1,4 +1,4 @@
-"""Taking a snapshot: the folder becomes a manifest, and what the server lacks of it travels there.
+"""Taking a snapshot: the folder becomes a manifest, and only content that the server lacks is uploaded.
 
 An unchanged folder costs one walk and one request. Files are stored once, whatever their names and however many
 snapshots hold them.
@@ -37,7 +37,7 @@ class _Changed(Exception):
 def take_snapshot(service: Service, folder: Path) -> str:
     """Send a folder (or one file) to the server as it is now, and return the snapshot's id.
 
-    Raises SnapshotException when something in it cannot be read; the message names it and the ways out.
+    Raises SnapshotException when something in it cannot be read; the message names it and the remedies.
     """
     root, tree = _walked(folder)
     if tree.size > LARGE:
@@ -73,7 +73,7 @@ def _walked(folder: Path) -> tuple[Path, Tree]:
 
 
 def _send(service: Service, text: bytes, hashes: Hashes) -> str:
-    """Offer the snapshot by its id alone, then by its manifest, then with the content that the server asks for."""
+    """Offer the snapshot by its id alone, then by its manifest, then with the content that the server lacks."""
     snapshot_id = hashlib.sha256(text).hexdigest()
     address = f"/api/snapshots/{snapshot_id}"
     try:

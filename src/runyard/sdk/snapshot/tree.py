@@ -14,7 +14,7 @@ from runyard.sdk.snapshot.ignore import Ignored
 
 
 class Found(NamedTuple):
-    """A file, with what tells that it has not changed."""
+    """A file, with what shows whether it has changed."""
 
     path: str
     size: int
@@ -50,7 +50,7 @@ def walk(root: Path, ignored: Ignored) -> Tree:
     waiting = [""]
     while waiting:
         below = waiting.pop()
-        kept = 0
+        taken = 0
         for entry in _listed(root, below):
             path = below + entry.name
             if "\\" in entry.name or path.isspace():
@@ -59,18 +59,18 @@ def walk(root: Path, ignored: Ignored) -> Tree:
             elif entry.is_symlink():
                 if not (ignored(path) or ignored(path + "/")):
                     _link(tree, path, entry.path, real_root)
-                    kept += 1
+                    taken += 1
             elif entry.is_dir(follow_symlinks=False):
                 if not ignored(path + "/"):
                     waiting.append(path + "/")
-                    kept += 1
+                    taken += 1
             elif not ignored(path):
-                kept += 1
+                taken += 1
                 if entry.is_file(follow_symlinks=False):
                     tree.files.append(Found.of(path, entry.stat(follow_symlinks=False)))
                 else:
                     tree.left_out.append(f"{path} (a socket, a pipe or a device)")
-        if below and not kept:
+        if below and not taken:
             tree.entries.append(manifest.Entry(below[:-1], manifest.FOLDER))
     return tree
 
@@ -87,11 +87,11 @@ def _listed(root: Path, below: str) -> list[os.DirEntry[str]]:
 
 
 def _link(tree: Tree, path: str, place: str, real_root: str) -> None:
-    """A link stays a link when it leads to a place in the folder, or nowhere. A file elsewhere comes along."""
+    """A link stays a link when its target is in the folder, or missing. A file elsewhere is included."""
     target = os.readlink(place)
     try:
         status = os.stat(place)
-    except OSError:  # broken, or it leads to itself
+    except OSError:  # broken, or a loop
         tree.entries.append(manifest.Entry(path, manifest.LINK, target=target))
         return
     reached = os.path.realpath(place)
@@ -104,7 +104,7 @@ def _link(tree: Tree, path: str, place: str, real_root: str) -> None:
 
 
 def _relative(path: str, target: str, reached: str, real_root: str) -> str:
-    """The link's own words where they also hold elsewhere; else the way to the same place from within the folder."""
+    """The link's own target where it is valid elsewhere too; else the path to the same place within the folder."""
     parent = os.path.dirname(path)
     direct = os.path.normpath(os.path.join(parent, target))
     if not os.path.isabs(target) and direct != ".." and not direct.startswith("../"):

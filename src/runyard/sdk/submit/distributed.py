@@ -1,4 +1,4 @@
-"""The ways to run one script as many processes: MPI, PyTorch, TensorFlow, or plainly. How they are started is not
+"""The kinds of jobs with many processes: MPI, PyTorch, TensorFlow, or plain. How they are started is not
 decided here."""
 
 from __future__ import annotations

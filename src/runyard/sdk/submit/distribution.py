@@ -25,7 +25,7 @@ KINDS = {
 
 
 def distribution_of(run_config: RunConfiguration) -> Distribution:
-    """The checked distribution of a run. What cannot be run is refused, with what to do."""
+    """The checked distribution of a run. What cannot be run is refused with advice."""
     communicator = str(run_config.communicator or "").lower()
     if communicator not in KINDS:
         raise RunConfigurationException(_unknown(run_config.communicator))
@@ -81,7 +81,7 @@ def _tensorflow(run_config: RunConfiguration) -> Distribution:
 
 
 def _nodes(run_config: RunConfiguration, section: str, of_section: object) -> int:
-    """The number of nodes, which a run configuration has in two places: 1 is what nobody has set."""
+    """The number of nodes, which a run configuration has in two places: 1 means that it was not set."""
     nodes, others = _whole("node_count", run_config.node_count), _whole(f"{section}.node_count", of_section)
     if others == 1 or nodes == others:
         return nodes

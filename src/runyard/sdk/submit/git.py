@@ -1,4 +1,4 @@
-"""Which commit a folder stands at, for a run's properties. Nothing here fails a submit: no git, no facts."""
+"""The commit of a folder, for a run's properties. Nothing here fails a submit: no git, no properties."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ FACTS = {
     "AZUREML_GIT_BUILD_ID": ("azureml.git.build_id",),
     "AZUREML_GIT_BUILD_URI": ("azureml.git.build_uri",),
 }
-"""The variable that tells a fact (and wins over git), and the properties that it becomes."""
+"""The variable with a fact (which wins over git), and the properties that it becomes."""
 
 _TOLD_BY_GIT = {name for name in FACTS if "BUILD" not in name}
 _ADDRESSES = {name for name in FACTS if name.endswith("_URI")}
 
 
 def git_properties(folder: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The git facts of a folder as properties of a run."""
+    """The git state of a folder as properties of a run."""
     environment = os.environ if environment is None else environment
     known = {variable: environment[variable] for variable in FACTS if environment.get(variable)}
     if _repository(folder) is not None and not known.keys() >= _TOLD_BY_GIT:
-        known = {**_ask(folder), **known}
+        known = {**_ask_git(folder), **known}
     for variable in _ADDRESSES & known.keys():
         known[variable] = without_credentials(known[variable])
     return {name: value for variable, value in known.items() for name in FACTS[variable]}
@@ -41,18 +41,18 @@ def without_credentials(url: str) -> str:
     """
     from runyard.contracts.secrets import mask
 
-    # As far as the last @ before the path: passwords hold signs that a careful user would have escaped.
+    # Up to the last @ before the path: passwords may hold characters that should have been escaped.
     return mask(re.sub(r"^([a-z][a-z0-9+.\-]*://)[^/]*@", r"\1", url, flags=re.IGNORECASE))
 
 
 def _repository(folder: Path) -> Path | None:
-    """The folder upwards that has a .git: asking for it costs nothing, asking git costs a process."""
+    """The nearest parent folder with a .git: looking costs nothing, calling git costs a process."""
     here = folder.resolve()
     return next((place for place in (here, *here.parents) if (place / ".git").exists()), None)
 
 
-def _ask(folder: Path) -> dict[str, str]:
-    # One call tells commit, branch and changes; the second tells the remotes.
+def _ask_git(folder: Path) -> dict[str, str]:
+    # One call for commit, branch and changes; the second for the remotes.
     status = _git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=normal")
     if status is None:
         return {}
@@ -79,14 +79,14 @@ def _ask(folder: Path) -> dict[str, str]:
     return facts
 
 
-def _git(folder: Path, *words: str) -> str | None:
+def _git(folder: Path, *arguments: str) -> str | None:
     import subprocess
 
-    # GIT_OPTIONAL_LOCKS: looking must not get in the way of a git command that the user runs at the same time.
+    # GIT_OPTIONAL_LOCKS: reading must not block a git command that the user runs at the same time.
     environment = dict(os.environ, GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:
         asked = subprocess.run(
-            ["git", "-C", str(folder), *words], capture_output=True, timeout=SECONDS, env=environment, check=False
+            ["git", "-C", str(folder), *arguments], capture_output=True, timeout=SECONDS, env=environment, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

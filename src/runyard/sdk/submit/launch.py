@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
 
 ON_DEMAND = ("amlcompute", "containerinstance")
-"""Targets by which SDK v1 has a machine of Azure made for one run."""
+"""Targets for which SDK v1 has Azure create a machine for one run."""
 DEFAULT_INTERPRETER = "python"
 ENVIRONMENT_PROPERTY = "runyard.environment"
 OF_THE_SHELL = (
@@ -28,7 +28,7 @@ OF_THE_SHELL = (
     *("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LANG", "LC_ALL", "TZ"),
 )
 """Variables that a run on this machine takes from the submitter's shell: the server may have been started from another
-one, long ago. Only ways to programs and the locale: the rest may hold secrets, and what is sent is stored."""
+one, long ago. Only search paths and the locale: the rest may hold secrets, and what is sent is stored."""
 
 
 def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
 
 
 def refuse_on_demand(run_config: RunConfiguration) -> None:
-    """Runyard makes no machine for one run: what SDK v1 would have made is said to be missing."""
+    """Runyard makes no machine for one run: a target that SDK v1 would have made on demand is refused."""
     if str(run_config.target).lower() in ON_DEMAND:
         size = run_config.amlcompute.vm_size
         raise UserErrorException(
@@ -78,7 +78,7 @@ def refuse_on_demand(run_config: RunConfiguration) -> None:
 
 
 def environment_property(run_config: RunConfiguration, engine: str) -> str:
-    """Which environment the run asks for, in words."""
+    """The environment that the run uses, for people."""
     environment = run_config.environment
     specification = _specification(run_config)
     if specification.kind != CURRENT:
@@ -89,7 +89,7 @@ def environment_property(run_config: RunConfiguration, engine: str) -> str:
 
 
 def _specification(run_config: RunConfiguration) -> Specification:
-    """What the environment asks for. One that nobody has touched asks for the Python that this code runs in."""
+    """The environment's specification. An unchanged default environment means the Python that this code runs in."""
     environment = run_config.environment
     if environment.is_untouched_default():
         return Specification(name=environment.name or "", user_managed=True)
@@ -102,7 +102,7 @@ def _specification(run_config: RunConfiguration) -> Specification:
 def _interpreter(specification: Specification, engine: str) -> str:
     """The Python that runs the script where none is built: the one that this code runs in, unless another is named.
 
-    A node of a cluster may not have it. Where nobody has named it, such a node takes its own `python3` instead.
+    A node of a cluster may not have it. Unless it was named, such a node uses its own `python3` instead.
     """
     given = specification.interpreter
     if specification.kind != CURRENT:
@@ -140,9 +140,9 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
     from runyard.sdk.environment.environment import EXAMPLE_VARIABLES
 
     of_environment = run_config.environment.environment_variables or {}
-    said = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
+    wanted = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
     variables: dict[str, str] = {}
-    for name, value in said.items():
+    for name, value in wanted.items():
         if not name or "=" in name or "\0" in f"{name}{value}":
             raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")
         variables[str(name)] = str(value)
@@ -150,7 +150,7 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
 
 
 def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
-    """What SDK v1 can ask for and this version cannot do is refused, never left aside in silence."""
+    """Settings of SDK v1 that this version cannot honour are refused, never ignored silently."""
     wanted = {
         "data references": bool(run_config.data_references),
         "datasets as inputs": bool(run_config.data),

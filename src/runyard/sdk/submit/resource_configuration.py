@@ -1,4 +1,4 @@
-"""How much of a machine something asks for."""
+"""The resources that something needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runyard.sdk.exceptions import WebserviceException
 
 
 class ResourceConfiguration:
-    """Cores, gigabytes and graphics cards that a model needs to be served. None leaves a number open.
+    """Cores, gigabytes and GPUs that a model needs to be served. None leaves a number open.
 
     >>> ResourceConfiguration(cpu=1, memory_in_gb=0.5).serialize()
     {'cpu': 1, 'memoryInGB': 0.5, 'gpu': None}

@@ -1,4 +1,4 @@
-"""Asking the server for a new run, in a way that may be repeated."""
+"""A request for a new run that can be repeated safely."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ INTERACTIVE_TYPE = "azureml.interactive"
 def make_run(service: Service, wanted: dict[str, Any], chosen: bool) -> RunDocument:
     """Make a run under the id in the request. `chosen`: the user chose it, so it may belong to another run.
 
-    An id of our own cannot: when the server says that it is taken, an earlier try of this request got through although
-    its answer did not.
+    A generated id cannot: when the server reports that it is taken, an earlier try of this request got through although
+    its response did not.
     """
     try:
         return cast("RunDocument", service.client.post("/api/runs", wanted, idempotent=not chosen))

@@ -1,4 +1,4 @@
-"""The run configuration: all that is to be known about a run but the folder that its script lies in."""
+"""The run configuration: all about a run but the folder of its script."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT_ENVIRONMENT = "default-environment"
 
 @dataclass(repr=False)
 class HistoryConfiguration(Configuration):
-    """What of a run is kept: its outputs, its snapshot, and the folders that are followed while it runs."""
+    """What of a run is stored: its outputs, its snapshot, and the folders that are followed while it runs."""
 
     output_collection: bool = True
     snapshot_project: bool = True
@@ -37,7 +37,7 @@ class HistoryConfiguration(Configuration):
 
 @dataclass(repr=False)
 class DockerConfiguration(Configuration):
-    """Whether and how a run takes place in a container."""
+    """Whether and how a run is executed in a container."""
 
     use_docker: bool = False
     shared_volumes: bool = True
@@ -47,7 +47,7 @@ class DockerConfiguration(Configuration):
 
 @dataclass(repr=False)
 class SparkConfiguration(Configuration):
-    """Settings of a Spark job. Kept, and used by no engine of Runyard."""
+    """Settings of a Spark job. Stored, and used by no engine of Runyard."""
 
     configuration: dict[str, Any] = field(
         default_factory=lambda: {"spark.app.name": "Azure ML Experiment", "spark.yarn.maxAppAttempts": 1}
@@ -56,14 +56,14 @@ class SparkConfiguration(Configuration):
 
 @dataclass(repr=False)
 class HdiConfiguration(Configuration):
-    """Settings of an HDInsight job. Kept, and used by no engine of Runyard."""
+    """Settings of an HDInsight job. Stored, and used by no engine of Runyard."""
 
     yarn_deploy_mode: str = "cluster"
 
 
 @dataclass(repr=False)
 class AmlComputeConfiguration(Configuration):
-    """The machine that a run on the target 'amlcompute' asks for."""
+    """The machine for a run on the target 'amlcompute'."""
 
     vm_size: str | None = None
     vm_priority: str | None = None
@@ -74,7 +74,7 @@ class AmlComputeConfiguration(Configuration):
 
 @dataclass(repr=False)
 class KubernetesComputeConfiguration(Configuration):
-    """The instance type that a run on Kubernetes asks for."""
+    """The instance type for a run on Kubernetes."""
 
     _open = True
 
@@ -85,7 +85,7 @@ class KubernetesComputeConfiguration(Configuration):
 class RunyardConfiguration(Configuration):
     """What Runyard can do and SDK v1 has no setting for.
 
-    `restarts` is how often a run is started again by itself after its nodes were taken away. `process_count_per_node`
+    `restarts` is how often a run is restarted automatically after its nodes were taken away. `process_count_per_node`
     is the number of plain processes on each node of a run without a framework; None starts one, without a rank.
     """
 
@@ -105,7 +105,7 @@ class RunConfiguration(Configuration):
     >>> configuration.target, configuration.framework, configuration.node_count
     ('local', 'Python', 1)
 
-    `to_dict` is the definition that is kept with the run.
+    `to_dict` is the definition that is stored with the run.
     """
 
     script: str | None = None

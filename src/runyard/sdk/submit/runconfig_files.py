@@ -1,4 +1,4 @@
-"""Run configurations on disk: `.azureml/<name>` in YAML, with the packages (if asked, the environment too) beside."""
+"""Run configurations on disk: `.azureml/<name>` in YAML, with the packages (optionally the environment too) beside."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ def save(
     project = Path(path) if path is not None else Path.cwd()
     folder = _folder(project)
     folder.mkdir(parents=True, exist_ok=True)
-    said = configuration.to_dict()
-    python = said["environment"]["python"]
+    document = configuration.to_dict()
+    python = document["environment"]["python"]
     yaml_files.write(folder / CONDA_FILE, python.pop("condaDependencies"))
     python["condaDependenciesFile"] = f"{folder.name}/{CONDA_FILE}"
     if separate_environment:
-        yaml_files.write(folder / ENVIRONMENT_FILE, said["environment"])
-        said["environment"] = f"{folder.name}/{ENVIRONMENT_FILE}"
-    yaml_files.write(folder / name, said)
+        yaml_files.write(folder / ENVIRONMENT_FILE, document["environment"])
+        document["environment"] = f"{folder.name}/{ENVIRONMENT_FILE}"
+    yaml_files.write(folder / name, document)
 
 
 def load(path: str | os.PathLike[str], name: str | None) -> RunConfiguration:
     file = _find(Path(path), name)
-    said = yaml_files.read(file)
-    environment = said.get("environment")
+    document = yaml_files.read(file)
+    environment = document.get("environment")
     if isinstance(environment, str):
-        environment = said["environment"] = yaml_files.read(_beside(file, environment))
+        environment = document["environment"] = yaml_files.read(_beside(file, environment))
     if isinstance(environment, dict):
         _bring_packages(environment, file)
-    return RunConfiguration.from_dict(said, str(file))
+    return RunConfiguration.from_dict(document, str(file))
 
 
 def delete(path: str | os.PathLike[str], name: str) -> None:
@@ -53,7 +53,7 @@ def delete(path: str | os.PathLike[str], name: str) -> None:
 
 
 def _folder(project: Path) -> Path:
-    """Where the configurations of a project are kept: an old `aml_config` if there is one, else `.azureml`."""
+    """The folder of a project's configurations: an old `aml_config` if there is one, else `.azureml`."""
     return project / "aml_config" if (project / "aml_config").is_dir() else project / ".azureml"
 
 
@@ -75,13 +75,13 @@ def _candidates(path: Path, name: str | None) -> Iterator[Path]:
         yield folder / (name + SUFFIX)
 
 
-def _beside(file: Path, told: str) -> Path:
+def _beside(file: Path, named: str) -> Path:
     """A file that a configuration names: its path begins at the project's folder, or at the configuration's own."""
     project = file.parent.parent if file.parent.name in FOLDERS else file.parent
     for folder in (project, file.parent):
-        if (folder / told).is_file():
-            return folder / told
-    raise FileNotFoundError(f"{file} names {told!r}, but neither {project} nor {file.parent} has it.")
+        if (folder / named).is_file():
+            return folder / named
+    raise FileNotFoundError(f"{file} names {named!r}, but neither {project} nor {file.parent} has it.")
 
 
 def _bring_packages(environment: dict[str, Any], file: Path) -> None:
@@ -91,6 +91,6 @@ def _bring_packages(environment: dict[str, Any], file: Path) -> None:
         return
     if not isinstance(python, dict):
         raise RunConfigurationException(f"{file}: environment.python: expected settings by name, found {python!r}.")
-    told = python.pop("condaDependenciesFile", None) or python.pop("conda_dependencies_file", None)
-    if told is not None:
-        python["condaDependencies"] = CondaDependencies(_beside(file, str(told))).as_dict()
+    named = python.pop("condaDependenciesFile", None) or python.pop("conda_dependencies_file", None)
+    if named is not None:
+        python["condaDependencies"] = CondaDependencies(_beside(file, str(named))).as_dict()

@@ -20,5 +20,5 @@ class ScriptRun(Run):
         self._directory = directory
 
     def cancel(self) -> None:
-        """Ask the run to stop: its processes get SIGTERM, and SIGKILL after a grace period."""
+        """Request the run to stop: its processes get SIGTERM, and SIGKILL after a grace period."""
         super().cancel()

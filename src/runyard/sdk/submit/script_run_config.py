@@ -39,7 +39,7 @@ class ScriptRunConfig:
     'local'
 
     The parameters fill in a new run configuration. When `run_config` is given it is used instead: `script`, `arguments`
-    and `command` still win over its own, all others are left aside with a warning.
+    and `command` still win over its own, all others are ignored with a warning.
     """
 
     MAX_DURATION_SECONDS_DEFAULT = 30 * 24 * 60 * 60
@@ -140,13 +140,13 @@ def distribute(run_config: RunConfiguration, job: DistributedJob) -> None:
 def get_run_config_from_script_run(script_run_config: ScriptRunConfig) -> RunConfiguration:
     """The run configuration as it is submitted: a copy with the script, arguments and command of the whole.
 
-    Data references among the arguments are entered under `data_references`, and stand in the arguments as the variable
-    that holds their path; datasets are entered under `data`. A command given as a list is joined with blanks.
+    Data references among the arguments are entered under `data_references`, and become the variable with their path
+    in the arguments; datasets are entered under `data`. A command given as a list is joined with blanks.
     """
     made = copy.deepcopy(script_run_config.run_config)
     made.script = script_run_config.script
     command = script_run_config.command
-    made.command = " ".join(str(word) for word in command) if isinstance(command, (list, tuple)) else command
+    made.command = " ".join(str(part) for part in command) if isinstance(command, (list, tuple)) else command
     made.arguments = [_argument(made, each) for each in script_run_config.arguments or ()]
     return made
 

@@ -30,7 +30,7 @@ _submitters: dict[type, Submitter] = {}
 
 
 def register(config_class: type, submitter: Submitter) -> None:
-    """Configurations of this class are submitted with `submitter(experiment, config, tags, **kwargs)` from now on."""
+    """Register a submitter: configurations of this class are submitted with `submitter(experiment, config, tags)`."""
     _submitters[config_class] = submitter
 
 
@@ -73,7 +73,7 @@ def submit_script(
     credential_passthrough: bool = False,
     _run_type: str | None = None,
 ) -> ScriptRun:
-    """Check, take the snapshot, gather the git facts, and put the run in the queue."""
+    """Check, take the snapshot, collect the git properties, and put the run in the queue."""
     from runyard.sdk.submit.script_run import ScriptRun
     from runyard.sdk.submit.script_run_config import get_run_config_from_script_run
 
@@ -127,7 +127,7 @@ def _folder(source_directory: str | os.PathLike[str] | None) -> Path:
 
 
 def _script(folder: Path, run_config: RunConfiguration) -> str:
-    """The script's path in the folder, with '/'; it must be there, and must be part of the snapshot."""
+    """The script's path in the folder, with '/'; it must exist, and must be part of the snapshot."""
     from runyard.sdk.snapshot.ignore import ignored_by
 
     given = Path(str(run_config.script))

@@ -1,4 +1,4 @@
-"""Metrics that are kept as files: images, and the JSON of confusion matrices, accuracy tables and the like."""
+"""Metrics that are stored as files: images, and the JSON of confusion matrices, accuracy tables and the like."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SIGNATURES = (
 
 
 def chart_json(kind: ChartKind, name: str, value: Any) -> bytes:
-    """The checked value of a chart metric as the text that is kept.
+    """The checked value of a chart metric as the text to store.
 
     It is a dict, or its JSON, with `schema_type`, `schema_version` and `data`.
     """

@@ -1,8 +1,8 @@
 """Writing a run's journal (`runyard.contracts.journal`): one line per record, at once, in this process's own file.
 
-This is what `run.log` costs in a training loop. So there is one system call per record and nothing else: no lock, no
-thread, no buffer. What is written survives the death of the process. Nothing here raises because of the disk: what it
-does not take stays in memory and is tried again with the next record and at exit.
+This is the cost of `run.log` in a training loop. So there is one system call per record and nothing else: no lock, no
+thread, no buffer. Records survive the death of the process. Nothing here raises because of the disk: what cannot be
+written stays in memory and is retried with the next record and at exit.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _open: weakref.WeakSet[Journal] = weakref.WeakSet()
 
 
 class Journal:
-    """The journal of one run in this process. The file is made with the first record.
+    """The journal of one run in this process. The file is created with the first record.
 
-    After a fork, the child goes on in a file of its own.
+    After a fork, the child continues in a file of its own.
     """
 
     __slots__ = ("__weakref__", "_descriptions", "_descriptor", "_left", "_prefixes", "files", "folder", "run_id")
@@ -111,11 +111,11 @@ class Journal:
 
     @property
     def unwritten(self) -> int:
-        """How many bytes the disk has not taken so far."""
+        """How many bytes could not be written so far."""
         return len(self._left)
 
     def settle(self) -> bool:
-        """Try once more to write what was left over; whether nothing is left."""
+        """Retry what could not be written; whether nothing is left."""
         if self._left:
             self._again(b"")
         return not self._left
@@ -130,18 +130,18 @@ class Journal:
 
     def _text(self, name: str, value: object) -> str:
         refuse_many(name, value)
-        kept, same = scalar(value)
+        stored, same = scalar(value)
         if not same:
             notice_once(
                 f"{self.run_id} {name}",
                 f"The metric {name!r} got a value of the type {type(value).__name__}, which is no number, string or "
                 "bool: its text form was kept. (This is said once per metric.)",
             )
-        if isinstance(kept, str):
-            return encode_basestring_ascii(kept)
-        if isinstance(kept, bool) or kept is None:
-            return {True: "true", False: "false", None: "null"}[kept]
-        return contract.encode_float(kept) if isinstance(kept, float) else repr(kept)
+        if isinstance(stored, str):
+            return encode_basestring_ascii(stored)
+        if isinstance(stored, bool) or stored is None:
+            return {True: "true", False: "false", None: "null"}[stored]
+        return contract.encode_float(stored) if isinstance(stored, float) else repr(stored)
 
     def _prefix(self, name: str) -> str:
         checked = metric_name(name)
@@ -200,7 +200,7 @@ class Journal:
         self.files.append(path)
 
     def _forked(self) -> None:
-        """In the child: what is left over belongs to the parent, and so does the file."""
+        """In the child: pending records belong to the parent, and so does the file."""
         descriptor, self._descriptor = self._descriptor, -1
         self._left, self.files = b"", []
         if descriptor >= 0:
@@ -208,11 +208,11 @@ class Journal:
 
 
 def own_rank() -> int | None:
-    """The rank of this process, as the launcher nearest to it says: torchrun in a run's command, or the node runner."""
+    """The rank of this process, set by its nearest launcher: torchrun in a run's command, or the node runner."""
     for name in ("RANK", contract.RANK_VARIABLE):
-        told = os.environ.get(name, "")
-        if told.isascii() and told.isdigit() and len(told) < 10:
-            return int(told)
+        text = os.environ.get(name, "")
+        if text.isascii() and text.isdigit() and len(text) < 10:
+            return int(text)
     return None
 
 

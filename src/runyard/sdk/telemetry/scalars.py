@@ -1,4 +1,4 @@
-"""Which values a metric may have, and how numpy's, torch's and everybody else's numbers become one of them."""
+"""Which values a metric may have, and how numbers of numpy, torch and others become one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_INTEGER_BITS = 10_000  # Python refuses to write out integers much longer th
 
 
 def scalar(value: object) -> tuple[Scalar, bool]:
-    """The value as a metric keeps it, and whether it still means the same (False: it has become its `repr`).
+    """The value as a metric stores it, and whether it still means the same (False: it has become its `repr`).
 
     >>> scalar(3), scalar(b"x")
     ((3, True), ("b'x'", False))
@@ -40,12 +40,12 @@ def scalar(value: object) -> tuple[Scalar, bool]:
         try:
             return float(value), True
         except (OverflowError, ValueError):
-            pass  # beyond what a float holds: its text is kept
+            pass  # beyond the range of a float: its text is stored
     return readable(repr(value)), False
 
 
 def refuse_many(name: str, value: object) -> None:
-    """`run.log` takes one value; many have methods of their own."""
+    """`run.log` takes one value; for several there are other methods."""
     if isinstance(value, (list, range)) or hasattr(value, "__next__"):
         kind = type(value).__name__
         raise UserErrorException(
@@ -69,8 +69,8 @@ def scalars(name: str, value: object) -> tuple[list[Scalar], list[object]]:
                 f"The items of the metric {name!r} must be single values; one of them is a {type(item).__name__}. "
                 "Use run.log_table for columns of values."
             )
-        kept, same = scalar(item)
-        items.append(kept)
+        stored, same = scalar(item)
+        items.append(stored)
         if not same:
             strange.append(item)
     if any(type(item) is float for item in items):
@@ -91,10 +91,10 @@ def step_number(name: str, step: Any) -> tuple[int | None, bool]:
     """The step as a whole number, and whether it was one."""
     if step is None or type(step) is int:
         return step, True
-    kept, _ = scalar(step)
-    if isinstance(kept, (int, float)):
+    stored, _ = scalar(step)
+    if isinstance(stored, (int, float)):
         try:
-            return int(kept), float(kept).is_integer()
+            return int(stored), float(stored).is_integer()
         except (OverflowError, ValueError):
             return None, False
     return None, False

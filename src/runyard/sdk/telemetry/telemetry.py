@@ -1,15 +1,15 @@
-"""Where the journals of a run lie, and who brings them to the server.
+"""The folders for journals of runs, and the background process that delivers them to the server.
 
-Inside a submitted run it is the folder in RUNYARD_TELEMETRY, and the node runner ships it. An interactive run, and
-whoever logs into a run from outside, has a folder of its own in `<home>/telemetry/`, shipped by a background process
+Inside a submitted run it is the folder in RUNYARD_TELEMETRY, and the node runner ships it. Interactive runs, and
+handles from outside, have a folder of their own in `<home>/telemetry/`, shipped by a background process
 (`runyard.node.delivery.interactive_delivery`) that outlives this one:
 
     <home>/telemetry/<random>/
         ship.json        whose journals these are and how to reach the server; only the user can read it
         ship.lock        held by the shipper
-        ship.log         what the shipper has to say
+        ship.log         the shipper's own log
         journal/ spool/  as in `runyard.contracts.journal`
-        streams/         what a led run prints (user_log.txt) and a link to its folder of logs (logs)
+        streams/         the output of an interactive run (user_log.txt) and a link to its folder of logs (logs)
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO, Iterator
 
 from runyard.contracts import home as homes
 from runyard.contracts import names
+from runyard.contracts.history import INTERACTIVE_FILE, INTERACTIVE_LOG
 from runyard.sdk.telemetry.journal import Journal
 from runyard.system import processes
 
@@ -35,12 +36,11 @@ if TYPE_CHECKING:
     from runyard.client.http import Locator
     from runyard.sdk.workspace.service import Service
 
-USER_LOG = "logs/user_log.txt"
 LOGS = "logs"
 TAIL = 1 << 16
 
 _shippers: list[subprocess.Popen[bytes]] = []
-"""Kept so that those that have ended can be fetched, and do not stay behind as zombies."""
+"""Polled, so that those that have ended do not become zombies."""
 
 
 class Telemetry:
@@ -59,13 +59,13 @@ class Telemetry:
             journal = self._journals[run_id] = Journal(self.folder / "journal", run_id)
         return journal
 
-    def keep_bytes(self, run_id: str, name: str, content: bytes) -> None:
-        """Put bytes on their way to the run's history under `name`. OSError when the disk does not take them."""
+    def store_bytes(self, run_id: str, name: str, content: bytes) -> None:
+        """Queue bytes for the run's history under `name`. OSError when the disk is full."""
         with self._spooled(run_id, name) as file:
             file.write(content)
 
-    def keep_file(self, run_id: str, name: str, source: Path) -> None:
-        """The same for a file, as it is at this moment: it may change or go away afterwards."""
+    def store_file(self, run_id: str, name: str, source: Path) -> None:
+        """The same for a file, as it is now: it may be changed or removed afterwards."""
         with self._spooled(run_id, name) as file, source.open("rb") as content:
             shutil.copyfileobj(content, file, 1 << 20)
 
@@ -90,7 +90,7 @@ class Telemetry:
             pause = min(pause * 1.5, 0.05)
 
     def _written(self, run_id: str) -> list[tuple[Path, int]]:
-        """The journals of a run, of whichever process, and how long they are now."""
+        """The journals of a run, of all processes, and their current sizes."""
         folder = self.folder / "journal"
         with contextlib.suppress(FileNotFoundError):
             names = [name for name in os.listdir(folder) if name.startswith(f"{run_id}@") and name.endswith(".jsonl")]
@@ -98,7 +98,7 @@ class Telemetry:
         return []
 
     def ensure_shipper(self) -> None:
-        """Start another shipper if that of the folder was killed: what it has not delivered lies on the disk."""
+        """Start another shipper if that of the folder was killed: what it has not delivered is still on the disk."""
         if (self.folder / "ship.json").exists() and not _has_shipper(self.folder):
             start_shipper(self.folder)
 
@@ -142,7 +142,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
     `lead`: this process leads the run, so that its death is the run's end, and the shipper follows what it prints, its
     logs (once they are captured) and the folder `outputs`.
     """
-    names.check("run", run_id)  # a server has said it, and journals are named like it
+    names.check("run", run_id)  # it comes from a server, and files are named after it
     home = locator.server_file.parent if locator.server_file is not None else homes.home()
     folder = home / "telemetry" / os.urandom(8).hex()
     folder.mkdir(parents=True, mode=0o700)
@@ -150,7 +150,7 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
     folders = {LOGS: str(folder / "streams" / LOGS)}
     if outputs is not None:
         folders["outputs"] = str(outputs)
-    said = {
+    order = {
         "run_id": run_id,
         "token": token or locator.token,
         "server_url": locator.url,
@@ -158,10 +158,10 @@ def shipped(run_id: str, token: str | None, locator: Locator, lead: bool, output
         "owner_pid": pid,
         "owner_started": processes.started(pid),
         "lead": lead,
-        "files": {USER_LOG: str(folder / "streams" / "user_log.txt")} if lead else {},
+        "files": {INTERACTIVE_LOG: str(folder / "streams" / INTERACTIVE_FILE)} if lead else {},
         "folders": folders if lead else {},
     }
-    homes.write_private(folder / "ship.json", json.dumps(said, indent=1))
+    homes.write_private(folder / "ship.json", json.dumps(order, indent=1))
     start_shipper(folder)
     return Telemetry(folder, run_id if lead else None)
 
@@ -170,7 +170,7 @@ def start_shipper(folder: Path) -> None:
     import subprocess
 
     _shippers[:] = [shipper for shipper in _shippers if shipper.poll() is None]
-    # The packages that this process uses are the ones the shipper needs, wherever they lie.
+    # The shipper needs the packages that this process uses, wherever they are installed.
     packages = str(Path(__file__).resolve().parents[3])
     search = os.environ.get("PYTHONPATH")
     environment = dict(os.environ, PYTHONPATH=packages + (os.pathsep + search if search else ""))
@@ -189,7 +189,7 @@ def start_shipper(folder: Path) -> None:
 
 
 def adopt(home: Path) -> int:
-    """Start shippers for folders that have none: theirs died, or the machine was started again. Returns how many."""
+    """Start shippers for folders without one, after a crash or a reboot. Returns how many."""
     adopted = 0
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(home / "telemetry"):
@@ -204,7 +204,7 @@ def _has_shipper(folder: Path) -> bool:
     try:
         descriptor = os.open(folder / "ship.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:
-        return True  # the folder went away: its shipper has just finished
+        return True  # the folder was removed: its shipper has just finished
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -222,7 +222,7 @@ def _whole_lines(journal: Path) -> int:
             start = file.seek(max(0, size - TAIL))
             return start + file.read(size - start).rfind(b"\n") + 1
     except FileNotFoundError:
-        return 0  # delivered, and cleared away
+        return 0  # delivered, and removed
 
 
 def _confirmed(journal: Path, size: int) -> bool:

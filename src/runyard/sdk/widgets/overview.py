@@ -1,4 +1,4 @@
-"""One look at a run, for the widget: what it is, its metrics thinned, the end of its log. Three requests of a bounded
+"""What the widget fetches of a run: its document, downsampled metrics, the end of its log. Three requests of a bounded
 size, however many metrics and points the run has."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from runyard.client.http import quote
 from runyard.client.problems import ClientProblem
-from runyard.contracts.documents import Metric, RunDocument
+from runyard.contracts.documents import MetricDocument, RunDocument
 from runyard.contracts.journal import unpack_value
 from runyard.sdk.run.watching import followed_log
 from runyard.sdk.workspace.service import Service, sdk_exception
@@ -20,7 +20,7 @@ TAIL = 16 << 10
 
 
 class Point(NamedTuple):
-    """A stretch of a series: one value, or many of which the smallest, the largest and the last are known."""
+    """A point of a drawn series: one value, or the smallest, the largest and the last of many."""
 
     x: float
     low: float
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 @dataclass(frozen=True)
 class Look:
     run: RunDocument
-    metrics: list[Metric]
+    metrics: list[MetricDocument]
     more_metrics: bool  # than are here
     log: str | None
     tail: str
@@ -41,7 +41,7 @@ def look(service: Service, run_id: str) -> Look:
     address = f"/api/runs/{quote(run_id)}"
     run = cast("RunDocument", service.get(address))
     asked = {"buckets": POINTS, "limit": METRICS + 1}
-    metrics = cast("list[Metric]", service.get(f"{address}/metrics", asked)["metrics"].get(run_id, []))
+    metrics = cast("list[MetricDocument]", service.get(f"{address}/metrics", asked)["metrics"].get(run_id, []))
     log = followed_log(run.get("logs", []))
     tail = _tail(service, f"{address}/files/{quote(log)}") if log is not None else ""
     return Look(run, metrics[:METRICS], len(metrics) > METRICS, log, tail)
@@ -52,28 +52,29 @@ def _tail(service: Service, address: str) -> str:
         with service.client.stream(address, headers={"Range": f"bytes=-{TAIL}"}) as answer:
             content = b"".join(iter(lambda: answer.read(TAIL), b""))
     except ClientProblem as problem:
-        if problem.code in ("file_not_found", "bad_range"):  # emptied or moved since the run was asked for
+        if problem.code in ("file_not_found", "bad_range"):  # truncated or moved since the run was fetched
             return ""
         raise sdk_exception(problem) from None
     text = content.decode("utf-8", "replace")
     return text.partition("\n")[2] or text if len(content) >= TAIL else text
 
 
-def points(metric: Metric) -> list[Point]:
+def points(metric: MetricDocument) -> list[Point]:
     """The finite points of a numeric series; none of any other metric."""
     found: list[tuple[Any, Any, Any, Any]] = []
-    buckets = cast("Any", metric).get("buckets")
+    buckets = metric.get("buckets")
     if buckets:
         found = [(each["step_last"], each["min"], each["max"], each["last"]) for each in buckets]
     elif metric.get("kind") == "values":
         values = metric.get("values") or []
         steps = metric.get("steps") or [None] * len(values)
         found = [(step, value, value, value) for step, value in zip(steps, values)]
-    told = [step for step, *_ in found]
-    if any(step is None for step in told) or sorted(told) != told:  # no steps, or begun anew: in the order they came
-        told = list(range(len(found)))
+    steps_seen = [step for step, *_ in found]
+    if any(step is None for step in steps_seen) or sorted(steps_seen) != steps_seen:
+        # No steps, or they start again: the points are drawn in the order in which they came.
+        steps_seen = list(range(len(found)))
     drawn = []
-    for step, (_, low, high, last) in zip(told, found):
+    for step, (_, low, high, last) in zip(steps_seen, found):
         numbers = _number(step), _number(low), _number(high), _number(last)
         x, smallest, largest, newest = numbers
         if x is not None and smallest is not None and largest is not None:
@@ -81,12 +82,12 @@ def points(metric: Metric) -> list[Point]:
     return drawn
 
 
-def last_value(metric: Metric) -> str:
+def last_value(metric: MetricDocument) -> str:
     """The newest value of a metric, of whatever kind, short."""
     if metric.get("kind") == "table":
         row = [(name, column[-1]) for name, column in metric.get("columns", {}).items() if column]
         return ", ".join(f"{name}={_short(value)}" for name, value in row[:METRICS])
-    buckets = cast("Any", metric).get("buckets")
+    buckets = metric.get("buckets")
     if buckets:
         return _short(buckets[-1]["last"])
     values = metric.get("values") or []

@@ -1,5 +1,5 @@
-"""A look at a run as HTML for notebooks and as text for terminals: no script, nothing from elsewhere, every text
-escaped. Colours are such that they can be read on a light and on a dark page."""
+"""A run as HTML for notebooks and as text for terminals: no script, no external resource, every text
+escaped. The colours are readable on a light and on a dark page."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _lines(seen: Look, note: str) -> Iterator[str]:
 def _head(seen: Look) -> str:
     run = seen.run
     colour = _COLOURS.get(run["status"], "#3b82c4")
-    times = [f"{word} {at[:19].replace('T', ' ')} UTC" for word, at in _times(seen)]
+    times = [f"{label} {at[:19].replace('T', ' ')} UTC" for label, at in _times(seen)]
     reason = f" &ndash; {_text(_reason(seen))}" if _reason(seen) else ""
     title = run["display_name"] or run["id"]
     link = f'<a href="{_link(run["web_url"])}" target="_blank" rel="noopener">{_text(title[:WIDTH])}</a>'
@@ -82,15 +82,15 @@ def _head(seen: Look) -> str:
 
 
 def _reason(seen: Look) -> str:
-    """Why the run is in its state, unless its error says it."""
+    """Why the run is in its state, unless its error explains it."""
     reason = (seen.run["reason"] or "")[: 3 * WIDTH]
     return "" if seen.run["error"] and reason in str(seen.run["error"].get("message")) else reason
 
 
 def _times(seen: Look) -> Iterator[tuple[str, str]]:
-    for word, at in (("started", seen.run["started_at"]), ("ended", seen.run["ended_at"])):
+    for label, at in (("started", seen.run["started_at"]), ("ended", seen.run["ended_at"])):
         if at:
-            yield word, at
+            yield label, at
 
 
 def _metric_html(seen: Look, number: int) -> str:
@@ -99,12 +99,12 @@ def _metric_html(seen: Look, number: int) -> str:
     name, value = _plain(metric["name"])[:NAME], last_value(metric)
     picture = _curve(drawn, f"{name}: {value}") if len(drawn) > 1 else ""
     count = f'<span style="{_DIM}">{_count(metric["count"])}</span>'
-    told = f"<div>{_text(name)} <strong>{_text(value)}</strong>{count}</div>"
-    return f'<div style="max-width:{_WIDE}px;overflow-wrap:anywhere">{told}{picture}</div>'
+    line = f"<div>{_text(name)} <strong>{_text(value)}</strong>{count}</div>"
+    return f'<div style="max-width:{_WIDE}px;overflow-wrap:anywhere">{line}{picture}</div>'
 
 
 def _curve(drawn: Sequence[Point], label: str) -> str:
-    """An SVG of a series: the last values as a line, and around it from the smallest to the largest."""
+    """An SVG of a series: the last values as a line, over a band from the smallest to the largest."""
     low, high = min(point.low for point in drawn), max(point.high for point in drawn)
     left, right = drawn[0].x, drawn[-1].x
 
@@ -129,7 +129,7 @@ def _curve(drawn: Sequence[Point], label: str) -> str:
 
 
 def _share(value: float, low: float, high: float) -> float:
-    """How far a value is on the way from the smallest to the largest. In halves: their difference may be no number."""
+    """The position of a value between the smallest and the largest. In halves: their difference may overflow."""
     span = high / 2 - low / 2
     return (value / 2 - low / 2) / span if span > 0 else 0.5
 

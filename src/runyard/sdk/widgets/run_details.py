@@ -1,7 +1,7 @@
-"""`RunDetails`, SDK v1's widget: a run as it goes, below the cell of a notebook; in a terminal, as text.
+"""`RunDetails`, SDK v1's widget: a live view of a run below the cell of a notebook; in a terminal, as text.
 
 It is plain HTML in one display that a thread updates, so it works in every front end, without a network, and stays in
-the saved notebook. IPython is used where it is running already, and is imported by nobody else.
+the saved notebook. IPython is used where it is already running, and never imported otherwise.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from runyard.sdk.widgets.overview import Look, look
 from runyard.sdk.workspace.service import Service, problem_code
 
 if TYPE_CHECKING:
-    from runyard.contracts.documents import Metric
+    from runyard.contracts.documents import MetricDocument
     from runyard.sdk.run.run import Run
 
 EVERY = 1.0
 SHARE = 10  # a look that takes long is followed by a pause that is so many times as long
 LONGEST_PAUSE = 30.0
-AWAY_PAUSE = 3.0  # a server that does not answer is not kept from working by being asked
+AWAY_PAUSE = 3.0  # polling must not burden a server that does not answer
 FIRST_LOOK = 3.0
 LAST_LOOK = 5.0
 PATIENCE = 1.0
@@ -51,19 +51,19 @@ class RunDetails:
 
     def show(self, render_lib: Any = None, widget_settings: Mapping[str, Any] | None = None) -> None:
         """Show the run. In a notebook the view follows the run until it has ended, and the cell does not wait for it;
-        elsewhere it is printed as it is now. The arguments are taken for the sake of SDK v1 and change nothing."""
+        elsewhere its current state is printed. The arguments exist for SDK v1 and change nothing."""
         if _in_notebook():
             _follow(self._run)
         else:
             print(rendering.text(look(self._run._service, self._run.id)), flush=True)
 
     def get_widget_data(self, widget_settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What the widget shows, as a dict with SDK v1's keys. Series are thinned, and the log is cut to its end."""
+        """What the widget shows, as a dict with SDK v1's keys: series are downsampled, the log is cut to its end."""
         service = self._run._service
         seen = look(service, self._run.id)
         run = seen.run
         children = service.get("/api/runs", {"parent": run["id"], "limit": CHILDREN})["runs"]
-        told = details(run)
+        found = details(run)
         return {
             "status": run["status"],
             "run_id": run["id"],
@@ -78,9 +78,9 @@ class RunDetails:
                 "end_time_utc": run["ended_at"],
                 "tags": run["tags"],
                 "properties": run["properties"],
-                "log_files": told["logFiles"],
-                "error": told.get("error"),
-                "warnings": told.get("warnings", []),
+                "log_files": found["logFiles"],
+                "error": found.get("error"),
+                "warnings": found.get("warnings", []),
             },
             "child_runs": [
                 {"run_id": child["id"], "run_number": child["number"], "status": child["status"]} for child in children
@@ -117,7 +117,7 @@ class Watch:
         self._thread = threading.Thread(target=self._work, name=f"widget of {run_id}", daemon=True)
 
     def add(self, handle: Handle) -> None:
-        """Show the run there too. The caller holds the lock, so that a watch that is about to end sees it."""
+        """Add a display. The caller holds the lock, so that a watch that is about to end sees it."""
         self._handles = [*self._handles, handle][-HANDLES:]  # cells that were run again have lost their display
         self._drawn.clear()
         self._wake.set()
@@ -129,7 +129,7 @@ class Watch:
         self._drawn.wait(seconds)
 
     def settle(self, seconds: float) -> None:
-        """The run has ended: draw it so, now."""
+        """The run has ended: draw its final state now."""
         self._wake.set()
         self._thread.join(seconds)
 
@@ -157,7 +157,7 @@ class Watch:
             time.sleep(max(0.0, drawn + EVERY - time.monotonic()))  # who wakes it does not hurry it
 
     def _look(self) -> str:
-        """See how the run is now; returns what there is to be said about the looking itself."""
+        """Fetch the run's current state; returns a note when that fails."""
         try:
             self._seen = look(self._service, self._run_id)
         except AzureMLException as error:
@@ -177,7 +177,7 @@ _lock = threading.Lock()
 
 
 def settle(run_id: str) -> None:
-    """Called when somebody has seen the run end: what the notebook is saved with is how it ended."""
+    """Called when the run's end was seen: the notebook is saved with its final picture."""
     watch = _watches.get(run_id)
     if watch is not None:
         watch.settle(LAST_LOOK)
@@ -187,8 +187,8 @@ def loading(run_id: str, note: str) -> dict[str, str]:
     from runyard.sdk.notebook import escape
     from runyard.sdk.printable import printable
 
-    said = printable(f"Run {run_id}: {note}")
-    return {"text/html": f"<div>{escape(said)}</div>", "text/plain": said}
+    text = printable(f"Run {run_id}: {note}")
+    return {"text/html": f"<div>{escape(text)}</div>", "text/plain": text}
 
 
 def _follow(run: Run) -> None:
@@ -215,7 +215,7 @@ def _in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def _metric(run_id: str, metric: Metric) -> dict[str, Any]:
+def _metric(run_id: str, metric: MetricDocument) -> dict[str, Any]:
     columns = metric.get("columns") or {"": _series(metric)}
     values = {name: [unpack_value(value) for value in column] for name, column in columns.items()}
     length = max((len(column) for column in values.values()), default=0)

@@ -1,4 +1,4 @@
-"""What SDK v1's Workspace offers and Runyard has not: said in words, with what takes its place. Nothing is faked."""
+"""Parts of SDK v1's Workspace that Runyard lacks: refused with an alternative. Nothing is faked."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class AbsentParts:
         absent("storage accounts or registries with keys", "The server's token is in the file `token` of RUNYARD_HOME.")
 
     def sync_keys(self, no_wait: bool = False) -> None:
-        """Nothing to do: there are no keys that could go out of step."""
+        """Nothing to do: there are no keys to synchronize."""
 
     def set_connection(self, name: str, category: str, target: str, authType: str, value: str) -> NoReturn:
         absent("connections", "Hand credentials to a run with run_config.environment_variables.")

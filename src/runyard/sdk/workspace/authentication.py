@@ -1,8 +1,8 @@
-"""SDK v1's ways to log in. Runyard has no cloud to log in to: these hold what they are given and ask nobody.
+"""SDK v1's authentication classes. Runyard has no cloud to log in to: these hold what they are given.
 
-The server of Runyard is opened by one token. Where SDK v1 would fetch one from the cloud (interactive login, command
-line, service principal) the answer here is Runyard's own: the run's inside a run, else the user's. Where the caller
-brings the token, the answer is that token.
+A server of Runyard has one token. Where SDK v1 would fetch one from the cloud (interactive login, command line,
+service principal), these classes return Runyard's own: the run's inside a run, else the user's. Where the caller
+passes a token, they return that one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import datetime
 
 LASTING = 24 * 60 * 60
-"""Seconds for which a token is told to be good when nothing is known: Runyard's own do not expire."""
+"""Lifetime of a token in seconds when nothing is known: Runyard's own do not expire."""
 
 
 class AccessToken(NamedTuple):
@@ -29,7 +29,7 @@ class AccessToken(NamedTuple):
 
 
 class AbstractAuthentication:
-    """The base: it answers with Runyard's token."""
+    """The base: it returns Runyard's token."""
 
     def _token(self) -> str:
         given = os.environ.get("RUNYARD_TOKEN") or os.environ.get("AZUREML_RUN_TOKEN")
@@ -41,15 +41,15 @@ class AbstractAuthentication:
         return token
 
     def get_authentication_header(self) -> dict[str, str]:
-        """The header that opens the server: `Authorization: Bearer ...`."""
+        """The header for the server: `Authorization: Bearer ...`."""
         return {"Authorization": f"Bearer {self._token()}"}
 
     def get_token(self, *scopes: str, **kwargs: Any) -> AccessToken:
-        """The token, whatever scope is asked for."""
+        """The token, for any scope."""
         return AccessToken(self._token(), int(time.time()) + LASTING)
 
     def signed_session(self, session: Any = None) -> Any:
-        """A session of the `requests` library that carries the header."""
+        """A session of the `requests` library with the header."""
         if session is None:
             try:
                 import requests
@@ -64,7 +64,7 @@ class AbstractAuthentication:
 
 
 class InteractiveLoginAuthentication(AbstractAuthentication):
-    """Nobody is asked to log in: whoever can read the token file is the user."""
+    """No login: every user who can read the token file is the user."""
 
     def __init__(self, force: bool = False, tenant_id: str | None = None, cloud: str | None = None) -> None:
         self.tenant_id = tenant_id
@@ -79,7 +79,7 @@ class AzureCliAuthentication(AbstractAuthentication):
 
 
 class ServicePrincipalAuthentication(AbstractAuthentication):
-    """The principal's identity is kept for those who read it; its password is not kept."""
+    """The principal's identity is stored for those who read it; its password is not."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class ServicePrincipalAuthentication(AbstractAuthentication):
 
 
 class ArmTokenAuthentication(AbstractAuthentication):
-    """A token that the caller brings."""
+    """A token that the caller passes."""
 
     def __init__(self, arm_access_token: str, cloud: str = "None") -> None:
         self._given = arm_access_token
@@ -108,14 +108,14 @@ class ArmTokenAuthentication(AbstractAuthentication):
 
 
 class TokenAuthentication(AbstractAuthentication):
-    """Tokens from a function of the caller's, which is asked each time, with the audience."""
+    """Tokens from a function of the caller, which is called each time, with the audience."""
 
     def __init__(self, get_token_for_audience: Callable[[str], str], cloud: str | None = None) -> None:
-        self._ask = get_token_for_audience
+        self._get_token = get_token_for_audience
         self.cloud = cloud
 
     def get_token(self, audience: str = "ARM", *scopes: str, **kwargs: Any) -> AccessToken:
-        return AccessToken(self._ask(audience), int(time.time()) + LASTING)
+        return AccessToken(self._get_token(audience), int(time.time()) + LASTING)
 
     def _token(self) -> str:
         return self.get_token().token

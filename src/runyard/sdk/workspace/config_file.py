@@ -21,7 +21,7 @@ CANDIDATES = (
 
 @dataclass(frozen=True)
 class WorkspaceConfig:
-    """Which workspace is meant. `server` is the address of a server elsewhere."""
+    """Which workspace to use. `server` is the address of a server elsewhere."""
 
     subscription_id: str
     resource_group: str
@@ -37,9 +37,9 @@ class WorkspaceConfig:
 
 
 def find_config(path: str | os.PathLike[str] | None, file_name: str | None = None) -> Path | None:
-    """The file that `Workspace.from_config(path)` means; None when there is none.
+    """The file for `Workspace.from_config(path)`; None when there is none.
 
-    A file is taken as it is. From a folder, each candidate is looked for up to the root before the next is tried: a
+    A file is used as it is. From a folder, each candidate is looked for up to the root before the next is tried: a
     `.azureml/config.json` far up wins over a `config.json` right here.
     """
     start = Path(path) if path is not None else Path()
@@ -60,29 +60,29 @@ def find_config(path: str | os.PathLike[str] | None, file_name: str | None = Non
 
 
 def read_config(file: Path) -> WorkspaceConfig:
-    """What a config.json says; UserErrorException when it says too little."""
+    """The content of a config.json; UserErrorException when something is missing."""
     try:
-        said = json.loads(file.read_text("utf-8-sig"))
+        document = json.loads(file.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise UserErrorException(f"{file} cannot be read as a config.json: {error}", inner_exception=error) from error
-    if not isinstance(said, dict):
+    if not isinstance(document, dict):
         raise UserErrorException(f"{file} must hold a JSON object with the workspace's keys.")
-    server = said.get("Server")
-    if "Scope" in said:
-        parts = str(said["Scope"]).split("/")
+    server = document.get("Server")
+    if "Scope" in document:
+        parts = str(document["Scope"]).split("/")
         if len(parts) < 9 or not all(parts[at] for at in (2, 4, 8)):
             raise UserErrorException(
-                f"The Scope in {file} is no id of a workspace: {said['Scope']!r}. It reads /subscriptions/<id>/"
+                f"The Scope in {file} is no id of a workspace: {document['Scope']!r}. It reads /subscriptions/<id>/"
                 "resourceGroups/<group>/providers/Microsoft.MachineLearningServices/workspaces/<name>."
             )
         return WorkspaceConfig(parts[2], parts[4], parts[8], server)
-    lacking = [key for key in ("subscription_id", "resource_group", "workspace_name") if not said.get(key)]
+    lacking = [key for key in ("subscription_id", "resource_group", "workspace_name") if not document.get(key)]
     if lacking:
         raise UserErrorException(
             f"{file} lacks {', '.join(lacking)}. It needs subscription_id, resource_group and workspace_name, or Scope."
         )
     return WorkspaceConfig(
-        str(said["subscription_id"]), str(said["resource_group"]), str(said["workspace_name"]), server
+        str(document["subscription_id"]), str(document["resource_group"]), str(document["workspace_name"]), server
     )
 
 
@@ -94,9 +94,9 @@ def write_config(config: WorkspaceConfig, path: str | os.PathLike[str] | None, f
         name = f"{os.path.splitext(file_name)[0]}.json"
     else:
         name = "project.json" if (folder / "project.json").is_file() else "config.json"
-    said: dict[str, str | None] = {"Id": None, "Scope": config.scope}
+    document: dict[str, str | None] = {"Id": None, "Scope": config.scope}
     if config.server is not None:
-        said["Server"] = config.server
+        document["Server"] = config.server
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(json.dumps(said, indent=4) + "\n", "utf-8")
+    (folder / name).write_text(json.dumps(document, indent=4) + "\n", "utf-8")
     return folder / name

@@ -1,4 +1,4 @@
-"""The SDK's way to the server: which server is meant, and refusals turned into the exceptions of SDK v1."""
+"""The SDK's connection to the server: which server to use, and refusals turned into the exceptions of SDK v1."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EXCEPTIONS: Mapping[str, type[AzureMLException]] = {
 
 
 def sdk_exception(problem: ClientProblem) -> AzureMLException:
-    """The exception of SDK v1 for a request that was refused or not answered."""
+    """The exception of SDK v1 for a request that was refused or got no response."""
     message = f"{problem.title} {problem.help}".strip()
     kind = _EXCEPTIONS.get(problem.code)
     if kind is not None:
@@ -51,7 +51,7 @@ def problem_code(error: AzureMLException) -> str:
 
 
 class Service:
-    """A `Client` whose refusals come out as SDK v1's exceptions. `client` is there for those who want them raw."""
+    """A `Client` whose refusals are raised as SDK v1's exceptions; `client` raises them unchanged."""
 
     def __init__(self, client: Client, home: Path | None = None, of_run: bool = False) -> None:
         self.client = client
@@ -139,10 +139,10 @@ def inside_a_run() -> bool:
 
 
 def find_service(server: str | None = None) -> Service:
-    """The server to use where the code names none: `server` (of a config.json), RUNYARD_SERVER, or this machine's.
+    """The server to use by default: `server` (of a config.json), RUNYARD_SERVER, or this machine's.
 
-    Inside a run it is the run's server, with the run's token: what a script can do is the same on every machine. One
-    that is to do more is handed the user's token in its environment variables, as RUNYARD_SERVER and RUNYARD_TOKEN.
+    Inside a run it is the run's server, with the run's token: what a script can do is the same on every machine. A
+    script that needs more gets the user's token in its environment variables, as RUNYARD_SERVER and RUNYARD_TOKEN.
     """
     named = server or os.environ.get("RUNYARD_SERVER")
     if inside_a_run() and not (named and os.environ.get("RUNYARD_TOKEN")):

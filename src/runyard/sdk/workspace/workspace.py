@@ -1,4 +1,4 @@
-"""`Workspace`: the place that holds experiments and runs, on this machine's server or on one elsewhere."""
+"""`Workspace`: holds experiments and runs, on this machine's server or on one elsewhere."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LOCAL = WorkspaceConfig("00000000-0000-0000-0000-000000000000", "local", "local"
 
 
 class Workspace(AbsentParts):
-    """A workspace, known by its name.
+    """A workspace, identified by its name.
 
     >>> ws = Workspace.from_config()  # doctest: +SKIP
 
-    One that the server does not know yet (an old one of Azure's, named by a config.json) is made on first use.
+    One that the server does not know yet (an old one of Azure's, named by a config.json) is created on first use.
     """
 
     service: Service
@@ -62,13 +62,13 @@ class Workspace(AbsentParts):
 
     @classmethod
     def _known_as(cls, service: Service, name: str, subscription_id: str, resource_group: str) -> Workspace:
-        """A workspace that is there for sure: nothing is asked of the server."""
+        """A workspace that is known to exist: no request is made."""
         workspace = cls.__new__(cls)
         workspace._begin(service, name, subscription_id, resource_group)
         return workspace
 
     @classmethod
-    def _told(cls, service: Service, document: WorkspaceDocument) -> Workspace:
+    def _from_document(cls, service: Service, document: WorkspaceDocument) -> Workspace:
         workspace = cls._known_as(service, document["name"], document["subscription_id"], document["resource_group"])
         workspace._document = document
         return workspace
@@ -79,7 +79,7 @@ class Workspace(AbsentParts):
     def from_config(
         path: str | os.PathLike[str] | None = None, auth: Any = None, _logger: Any = None, _file_name: str | None = None
     ) -> Workspace:
-        """The workspace that a config.json names: the given file, or the first that is found from `path` (by default
+        """The workspace in a config.json: the given file, or the first that is found from `path` (by default
         the working folder) upwards. Where there is none, the workspace `local` on this machine; inside a run, the
         run's own."""
         file = config_file.find_config(path, _file_name)
@@ -116,7 +116,7 @@ class Workspace(AbsentParts):
         system_datastores_auth_mode: str = "accessKey",
         v1_legacy_mode: bool | None = None,
     ) -> Workspace:
-        """Make a workspace. What names resources of Azure has no meaning here and is not used."""
+        """Create a workspace. Arguments about resources of Azure have no meaning here and are ignored."""
         if private_endpoint_config is not None:
             absent("private endpoints", "Its server listens on this machine only, unless its operator opens it.")
         service = find_service()
@@ -125,7 +125,7 @@ class Workspace(AbsentParts):
         )
         more = {"location": location, "friendly_name": friendly_name, "tags": dict(tags) if tags else None}
         document = _ensured(service, config, more, exist_ok)
-        made = Workspace._told(service, document)
+        made = Workspace._from_document(service, document)
         made._make_default(Workspace.DEFAULT_CPU_CLUSTER_NAME, default_cpu_compute_target)
         made._make_default(Workspace.DEFAULT_GPU_CLUSTER_NAME, default_gpu_compute_target)
         return made
@@ -140,9 +140,9 @@ class Workspace(AbsentParts):
         cloud: str = "AzureCloud",
         id: str | None = None,
     ) -> Workspace:
-        """The workspace of this name; WorkspaceException when there is none (`Workspace.create` makes one)."""
+        """The workspace of this name; WorkspaceException when there is none (`Workspace.create` creates one)."""
         service = find_service()
-        return Workspace._told(service, service.get(f"/api/workspaces/{quote(_name(name))}"))
+        return Workspace._from_document(service, service.get(f"/api/workspaces/{quote(_name(name))}"))
 
     @staticmethod
     def list(
@@ -154,7 +154,7 @@ class Workspace(AbsentParts):
         for document in cast("Any", service.get("/api/workspaces"))["workspaces"]:
             fits = subscription_id in (None, document["subscription_id"])
             if fits and resource_group in (None, document["resource_group"]):
-                found.setdefault(document["name"], []).append(Workspace._told(service, document))
+                found.setdefault(document["name"], []).append(Workspace._from_document(service, document))
         return found
 
     @staticmethod
@@ -185,8 +185,8 @@ class Workspace(AbsentParts):
 
     @property
     def location(self) -> str:
-        """Where the workspace is said to be: `local`, unless it was made with another word."""
-        return self._known()["location"]
+        """The location of the workspace: `local`, unless another was given when it was made."""
+        return self._cached()["location"]
 
     @property
     def sku(self) -> str:
@@ -194,12 +194,12 @@ class Workspace(AbsentParts):
 
     @property
     def tags(self) -> dict[str, str]:
-        return dict(self._known()["tags"])
+        return dict(self._cached()["tags"])
 
     @property
     def _workspace_id(self) -> str:
-        """The workspace's id, as code reads it that looked into SDK v1."""
-        return self._known()["id"]
+        """The workspace's id, under the private name that some code reads in SDK v1."""
+        return self._cached()["id"]
 
     @property
     def service_context(self) -> Service:
@@ -212,8 +212,8 @@ class Workspace(AbsentParts):
         return self.service.url
 
     def get_details(self) -> dict[str, Any]:
-        """All that is known of the workspace."""
-        known = self._ask()
+        """All fields of the workspace."""
+        known = self._fetch()
         return {
             "id": self._config.scope,
             "name": known["name"],
@@ -239,7 +239,7 @@ class Workspace(AbsentParts):
         allow_public_access_when_behind_vnet: bool | None = None,
         v1_legacy_mode: bool | None = None,
     ) -> dict[str, Any]:
-        """Change the friendly name, the description or the tags; what is Azure's own is not used."""
+        """Change the friendly name, the description or the tags; arguments about Azure are ignored."""
         change: dict[str, Any] = {"friendly_name": friendly_name, "description": description}
         change["tags"] = dict(tags) if tags is not None else None
         wanted = {key: value for key, value in change.items() if value is not None}
@@ -247,7 +247,7 @@ class Workspace(AbsentParts):
         return self.get_details()
 
     def delete(self, delete_dependent_resources: bool = False, no_wait: bool = False) -> None:
-        """Delete the workspace for good, with its experiments, runs and files."""
+        """Delete the workspace permanently, with its experiments, runs and files."""
         freed = self.service.delete(self._address(), timeout=600.0)
         print(f"Deleted workspace {self.name}: {freed['runs']} runs, {freed['bytes_freed']:,} bytes freed.")
 
@@ -255,7 +255,7 @@ class Workspace(AbsentParts):
 
     @property
     def experiments(self) -> dict[str, Experiment]:
-        """The experiments by name, without those in the archive."""
+        """The experiments by name, without archived ones."""
         from runyard.sdk.experiment import Experiment
 
         return {experiment.name: experiment for experiment in Experiment.list(self)}
@@ -269,7 +269,7 @@ class Workspace(AbsentParts):
 
     @property
     def compute_targets(self) -> dict[str, ComputeTarget]:
-        """The compute targets that were made or attached, by name. `local` is always there, and not among them."""
+        """The compute targets that were made or attached, by name. `local` always exists, and is not among them."""
         from runyard.sdk.compute.compute import ComputeTarget
 
         return {target.name: target for target in ComputeTarget.list(self)}
@@ -282,7 +282,7 @@ class Workspace(AbsentParts):
         return self.compute_targets.get(names[str(type).upper()])
 
     def _make_default(self, name: str, configuration: ComputeTargetProvisioningConfiguration | None) -> None:
-        """Make a default target, unless the workspace has it."""
+        """Create a default target, unless the workspace has it."""
         if configuration is not None and name not in self.compute_targets:
             from runyard.sdk.compute.compute import ComputeTarget
 
@@ -303,13 +303,13 @@ class Workspace(AbsentParts):
     def _repr_html_(self) -> str:
         from runyard.sdk.notebook import table
 
-        row = (self.name, self.subscription_id, self.resource_group, self._known()["location"], self.service.url)
+        row = (self.name, self.subscription_id, self.resource_group, self._cached()["location"], self.service.url)
         return table(("Workspace", "Subscription", "Resource group", "Location", "Server"), [row])
 
-    def _known(self) -> WorkspaceDocument:
-        return self._document if self._document is not None else self._ask()
+    def _cached(self) -> WorkspaceDocument:
+        return self._document if self._document is not None else self._fetch()
 
-    def _ask(self) -> WorkspaceDocument:
+    def _fetch(self) -> WorkspaceDocument:
         self._document = cast("WorkspaceDocument", self.service.get(self._address()))
         return self._document
 
@@ -318,11 +318,11 @@ class Workspace(AbsentParts):
 
 
 def _usual() -> WorkspaceConfig:
-    """The workspace where no file names one."""
+    """The workspace when no file names one."""
     if not inside_a_run():
         return LOCAL
-    said = (os.environ.get(f"AZUREML_ARM_{part}") for part in ("SUBSCRIPTION", "RESOURCEGROUP", "WORKSPACE_NAME"))
-    subscription_id, resource_group, name = said
+    values = (os.environ.get(f"AZUREML_ARM_{part}") for part in ("SUBSCRIPTION", "RESOURCEGROUP", "WORKSPACE_NAME"))
+    subscription_id, resource_group, name = values
     return WorkspaceConfig(
         subscription_id or LOCAL.subscription_id, resource_group or LOCAL.resource_group, name or LOCAL.workspace_name
     )
@@ -338,12 +338,12 @@ def _name(name: object) -> str:
 def _ensured(
     service: Service, config: WorkspaceConfig, more: Mapping[str, Any], exist_ok: bool = True
 ) -> WorkspaceDocument:
-    """The workspace, made where it is not there. One request, that may be sent twice."""
-    said = {
+    """The workspace, created if it does not exist. One idempotent request."""
+    request = {
         "name": config.workspace_name,
         "subscription_id": config.subscription_id,
         "resource_group": config.resource_group,
         "exist_ok": exist_ok,
         **{key: value for key, value in more.items() if value is not None},
     }
-    return cast("WorkspaceDocument", service.post("/api/workspaces", said, idempotent=exist_ok))
+    return cast("WorkspaceDocument", service.post("/api/workspaces", request, idempotent=exist_ok))

@@ -12,6 +12,7 @@ from starlette.datastructures import URL
 from starlette.responses import Response
 
 from runyard.contracts import curated
+from runyard.contracts.history import LOG_PREFIXES
 from runyard.server.context import ServerContext
 from runyard.server.middleware.auth import view_key
 from runyard.store.assets.environment_maps import EnvironmentMap
@@ -161,9 +162,6 @@ def freed(row: Freed) -> Json:
     }
 
 
-LOG_FOLDERS = ("user_logs/", "system_logs/", "logs/", "azureml-logs/")
-
-
 def logs(entries: Sequence[FileEntry]) -> list[FileEntry]:
     """Those files of a run that are logs."""
-    return [entry for entry in entries if entry.name.startswith(LOG_FOLDERS)]
+    return [entry for entry in entries if entry.name.startswith(LOG_PREFIXES)]

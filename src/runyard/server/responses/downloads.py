@@ -12,8 +12,8 @@ from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from runyard.contracts import pack
+from runyard.contracts.history import LOG_PREFIXES
 from runyard.server.middleware.problems import Problem
-from runyard.server.responses.documents import LOG_FOLDERS
 from runyard.store.content.objects import Objects
 
 PIECE = 1 << 18
@@ -105,7 +105,7 @@ def _pack(objects: Objects, wanted: Sequence[tuple[str, int]]) -> Iterator[bytes
 
 
 def _media_type(name: str) -> str:
-    if name.startswith(LOG_FOLDERS):
+    if name.startswith(LOG_PREFIXES):
         return "text/plain; charset=utf-8"
     kind, encoding = mimetypes.guess_type(name)
     if kind is None or encoding is not None:

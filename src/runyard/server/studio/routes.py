@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from runyard.contracts import names
+from runyard.contracts import history, names
 from runyard.server.api.files import open_file
 from runyard.server.connections import trust
 from runyard.server.context import Context
@@ -82,8 +82,8 @@ def download(
 
 def _main_log(entries: list[FileEntry]) -> str | None:
     """The log that a user looks for first: what the script printed."""
-    logs = [entry.name for entry in documents.logs(entries) if "/attempt_" not in entry.name]
-    for folder in ("user_logs/", "logs/", "azureml-logs/", "system_logs/"):
+    logs = [entry.name for entry in documents.logs(entries) if not history.is_former(entry.name)]
+    for folder in history.LOG_PREFIXES:
         if found := [name for name in logs if name.startswith(folder)]:
             return found[0]
     return None

@@ -8,21 +8,17 @@ meeting     where the leader of the attempt's nodes is to be met
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from runyard.contracts import names
+from runyard.contracts import history, names
 from runyard.contracts.compute import RESTARTS
 from runyard.store.content import files
 from runyard.store.errors import Conflict
 from runyard.store.runs import runs
 from runyard.store.tables import launches
-
-LOG_FOLDERS = ("user_logs", "system_logs", "azureml-logs", "logs")
-"""Folders of a run's history whose files an attempt begins anew."""
 
 
 def ask(connection: Connection, run_id: str, why: str) -> None:
@@ -56,9 +52,9 @@ def former_names(found: Iterable[str], attempt: int, folders: Iterable[str]) -> 
     for folder in sorted(folders, key=len):  # a folder within another one goes with it
         for name in found:
             below = name[len(folder) + 1 :] if name.startswith(f"{folder}/") else ""
-            former = re.match(r"attempt_(\d+)/", below)
-            if below and name not in moved and not (former and int(former.group(1)) < attempt):
-                moved[name] = f"{folder}/attempt_{attempt}/{below}"
+            former = history.attempt_in(below)
+            if below and name not in moved and not (former is not None and former < attempt):
+                moved[name] = history.former_log(name, attempt, folder)
     return moved
 
 
@@ -73,7 +69,7 @@ def place_of(connection: Connection, run_id: str, name: str, attempt: int | None
     if current is None or attempt >= current:
         return name
     logs = former_names([name], attempt, _log_folders(connection, run_id))
-    return logs.get(name, f"attempt_{attempt}/{name}")
+    return logs.get(name, history.of_attempt(attempt, name))
 
 
 def meet(connection: Connection, run_id: str, attempt: int, address: str) -> None:
@@ -93,7 +89,7 @@ def meeting(connection: Connection, run_id: str, attempt: int) -> str | None:
 def _log_folders(connection: Connection, run_id: str) -> set[str]:
     """The usual ones, and those that the run asked to be followed. What is in `outputs` is not begun anew."""
     _, launch = runs.definition_and_launch(connection, run_id)
-    folders = set(LOG_FOLDERS)
+    folders = set(history.LOG_FOLDERS)
     for said in (launch or {}).get("directories_to_watch", ()):
         with contextlib.suppress(names.BadName):  # it was not followed either
             folders.add(names.check_file(said))

@@ -1,8 +1,7 @@
-"""Kinds of targets that Runyard has not: their settings are checked as in SDK v1, and the refusal says what to use."""
+"""Kinds of compute that Runyard lacks are refused with what to use instead."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,63 +52,6 @@ def test_names_with_a_meaning_of_their_own(name: str) -> None:
         ComputeTarget.create(NOWHERE, name, ComputeTargetProvisioningConfiguration(None, None))
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"username": ""}, "username is required"),
-        ({"address": None}, "Name the machine in one way"),
-        ({"resource_id": "/id"}, "Name the machine in one way"),
-        ({"vm_name": "vm"}, "give all three"),
-        ({"password": ""}, "either a password or a private_key_file"),
-        ({"password": "", "private_key_file": "/no/key"}, "no private_key_file '/no/key'"),
-        ({"ssh_port": 0}, "1 to 65535"),
-    ],
-)
-def test_remote_compute_checks(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
-        RemoteCompute.attach_configuration(**{"username": "me", "address": "host", "password": "x", **settings})
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"agent_count": 0}, "agent_count"),
-        ({"agent_count": 1}, "DEV_TEST"),
-        ({"cluster_purpose": "Fun"}, "FastProd, DevTest"),
-        ({"load_balancer_type": "x"}, "PublicIp"),
-        ({"vnet_name": "v"}, "all three"),
-        ({"service_cidr": "10.0.0.0/16"}, "dns_service_ip"),
-        ({"ssl_cname": "www"}, "ssl_cert_pem_file"),
-    ],
-)
-def test_aks_checks(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
-        AksCompute.provisioning_configuration(**settings)
-    AksCompute.provisioning_configuration(agent_count=1, cluster_purpose=AksCompute.ClusterPurpose.DEV_TEST)
-
-
-def test_aks_certificates(tmp_path: Path) -> None:
-    configuration = AksCompute.attach_configuration("group", "cluster")
-    configuration.enable_ssl(leaf_domain_label="birds")
-    with pytest.raises(ComputeTargetException, match="either leaf_domain_label"):
-        configuration.enable_ssl(ssl_cname="www", leaf_domain_label="birds")
-    with pytest.raises(ComputeTargetException, match="There is no file"):
-        configuration.enable_ssl("www", "/no/cert", "/no/key")
-    cert, key = tmp_path / "cert", tmp_path / "key"
-    cert.write_text("c")
-    key.write_text("k")
-    configuration.enable_ssl("www", str(cert), str(key))
-    assert configuration.ssl_cname == "www"
-
-
-@pytest.mark.parametrize(
-    "named", [{}, {"resource_group": "g"}, {"resource_group": "g", "cluster_name": "c", "resource_id": "/i"}]
-)
-def test_an_aks_cluster_is_named_once(named: dict[str, str]) -> None:
-    with pytest.raises(ComputeTargetException, match=r"resource_id|give both"):
-        AksCompute.attach_configuration(**named)
-
-
 def test_dictionaries_of_what_is_absent() -> None:
     ssl = SslConfiguration("Enabled", "c", "k", "www")
     assert SslConfiguration.deserialize(ssl.serialize()) == ssl
@@ -121,12 +63,3 @@ def test_dictionaries_of_what_is_absent() -> None:
     assert AksUpdateConfiguration(ssl).ssl_configuration is ssl
     with pytest.raises(ComputeTargetException, match="SslConfiguration"):
         AksUpdateConfiguration("on")  # type: ignore[arg-type]
-
-
-def test_kubernetes_checks() -> None:
-    with pytest.raises(ComputeTargetException, match="resource_id is required"):
-        KubernetesCompute.attach_configuration()
-    with pytest.raises(ComputeTargetException, match="needs identity_ids"):
-        KubernetesCompute.attach_configuration("/id", identity_type="UserAssigned")
-    configuration = KubernetesCompute.attach_configuration("/id", "space")
-    assert configuration.to_dict()["properties"] == {"namespace": "space"}

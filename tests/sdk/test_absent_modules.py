@@ -1,0 +1,40 @@
+"""A module of SDK v1 that Runyard lacks: the import error says so, and probing for it goes on as for any other."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+
+import pytest
+
+from runyard.sdk import absent_modules
+from runyard.sdk.absent_modules import MODULES, MissingModules
+
+
+def test_importing_one_says_what_is_missing() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"azureml\.pipeline is part of SDK v1, not of Runyard") as caught:
+        importlib.import_module("azureml.pipeline.core")
+    assert caught.value.name is not None
+    with pytest.raises(ImportError, match="does not have it yet"):
+        from azureml import automl  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_looking_for_one_finds_none() -> None:
+    assert importlib.util.find_spec("azureml.pipeline") is None
+
+
+def test_other_modules_are_left_to_python() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'azureml\.nothing_of_the_kind'"):
+        importlib.import_module("azureml.nothing_of_the_kind")
+    with pytest.raises(ModuleNotFoundError, match="No module named 'no_such_package'"):
+        importlib.import_module("no_such_package")
+
+
+def test_it_comes_after_all_other_finders() -> None:
+    import sys
+
+    assert sys.meta_path.count(MissingModules) == 1
+    assert "azureml.widgets" in MODULES
+    assert importlib.import_module("azureml.widgets"), "one that Runyard has is found before"
+    assert absent_modules._is_of_sdk_v1("azureml.core.model.anything")
+    assert not absent_modules._is_of_sdk_v1("azureml.core.workspace")
