@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runyard.cli.checks.check import OK, WARN, Check
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 from runyard.client.http import ClientProblem
 from runyard.contracts.compute import RAY, SLURM
 from runyard.contracts.installation import installation
@@ -91,4 +91,4 @@ def _named(targets: Sequence[ComputeDocument]) -> str:
 
 
 def _cores() -> str:
-    return words.count(os.cpu_count() or 1, "core")
+    return formatting.count(os.cpu_count() or 1, "core")

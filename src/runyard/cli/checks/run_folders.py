@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runyard.cli.api import Api
 from runyard.cli.checks.check import WARN, Check
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 from runyard.client.http import ClientProblem
 from runyard.contracts import states
 from runyard.contracts.plan import run_of_folder
@@ -64,7 +64,7 @@ def _named(left: dict[str, list[Path]]) -> str:
     """How much, of how many runs, and of which."""
     size = sum(_size(folder) for folders in left.values() for folder in folders)
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    return f"{words.size(size)} of {words.count(len(left), 'run')} ({', '.join(list(left)[:NAMED])}{more})"
+    return f"{formatting.size(size)} of {formatting.count(len(left), 'run')} ({', '.join(list(left)[:NAMED])}{more})"
 
 
 def _size(folder: Path) -> int:

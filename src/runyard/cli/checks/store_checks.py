@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runyard.cli.checks.check import FAIL, OK, WARN, Check
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 
 if TYPE_CHECKING:
     from runyard.store.database import Database
@@ -27,21 +27,21 @@ def waiting(home: Path) -> Iterator[Check]:
 
     found = [each for name in ("objects", "growing") for each in Aside(home / name).waiting()]
     if found:
-        size = words.size(sum(each.size for each in found))
+        size = formatting.size(sum(each.size for each in found))
         left = min(each.since for each in found) + KEPT_FOR.total_seconds() - time.time()
         yield Check(
             "moved aside",
             OK,
-            f"{words.count(len(found), 'file')} that no run names, {size}; each is removed for good after "
-            f"{KEPT_FOR.days} days, the first in {words.duration(max(left, 0))}",
+            f"{formatting.count(len(found), 'file')} that no run names, {size}; each is removed for good after "
+            f"{KEPT_FOR.days} days, the first in {formatting.duration(max(left, 0))}",
         )
     held = held_back(home / "objects")
     if held is not None:
         yield Check(
             "objects",
             WARN,
-            f"the database does not name {held.files:,} of {held.of:,} files, {words.size(held.bytes)}: too many to "
-            "clear them away unasked",
+            f"the database does not name {held.files:,} of {held.of:,} files, {formatting.size(held.bytes)}: "
+            "too many to clear them away unasked",
             "Make sure that it is the right database, and no old copy. If it is: `runyard down`, then "
             "`runyard database sweep`.",
         )
@@ -81,7 +81,7 @@ def objects(home: Path) -> Iterator[Check]:
             f"{store.path(damage.digest)} {damage.problem}; needed by {users}",
             "Put it back from a backup. What is sent again with the same content (an upload, a submit) mends it too.",
         )
-    amount = f"{words.count(len(sizes), 'object')}, {words.size(sum(sizes))}"
+    amount = f"{formatting.count(len(sizes), 'object')}, {formatting.size(sum(sizes))}"
     if bad:
         yield Check("objects", FAIL, f"{amount}: {len(bad):,} damaged or missing")
     else:

@@ -10,7 +10,7 @@ import typer
 from runyard.cli.commands import compute_make
 from runyard.cli.completion import target_names
 from runyard.cli.options import JsonOption, TargetArgument, group
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, LOW_PRIORITY, NODE_STATES
 
@@ -30,7 +30,7 @@ def ls(as_json: JsonOption = False) -> None:
         for line in _errors(each):
             print(line)
     if len(found) == 1:
-        print(f"\nNext: {words.program()} compute create cpu-cluster --max-nodes 4")
+        print(f"\nNext: {formatting.program()} compute create cpu-cluster --max-nodes 4")
 
 
 def show(name: TargetArgument, as_json: JsonOption = False) -> None:
@@ -47,7 +47,7 @@ def show(name: TargetArgument, as_json: JsonOption = False) -> None:
         print(f"  {fact:{width}}  {value}")
     for line in _errors(found):
         print(line)
-    print(f"Next: {words.program()} compute nodes {name}")
+    print(f"Next: {formatting.program()} compute nodes {name}")
 
 
 def nodes(name: TargetArgument, as_json: JsonOption = False) -> None:
@@ -121,7 +121,7 @@ def _facts(target: ComputeDocument) -> Iterator[tuple[str, str]]:
     yield "nodes", _limits(target)
     yield "now", _now(target["status"])
     if here and target["name"] != LOCAL:
-        yield "idle", f"a node leaves after {words.duration(target['idle_seconds'])} without work"
+        yield "idle", f"a node leaves after {formatting.duration(target['idle_seconds'])} without work"
     if target["vm_size"]:
         wish = ": a wish, since runs get what this machine has" if here else " is what each node of a run asks for"
         yield "vm size", f"{target['vm_size']} ({vm_sizes.find(target['vm_size'])}){wish}"
@@ -130,7 +130,7 @@ def _facts(target: ComputeDocument) -> Iterator[tuple[str, str]]:
     for option, value in sorted(target["options"].items()):
         yield option, str(value)
     if target["created_at"]:
-        yield "created", words.local(words.moment(target["created_at"]))
+        yield "created", formatting.local(formatting.moment(target["created_at"]))
 
 
 def _errors(target: ComputeDocument) -> Iterator[str]:

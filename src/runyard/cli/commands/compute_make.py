@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from runyard.cli.options import JsonOption, TargetArgument, pairs
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import engine_options
 from runyard.contracts.compute import DEDICATED, ENGINES, LOCAL_ENGINE, LOW_PRIORITY
 
@@ -221,8 +221,8 @@ def _tell(target: ComputeDocument, done: str, as_json: bool) -> None:
     name = target["name"]
     print(f"{done} {screen.heading(name)}.")
     print("Next:")
-    print(f"  {words.program()} submit train.py --compute {name}")
-    print(f"  {words.program()} compute show {name}")
+    print(f"  {formatting.program()} submit train.py --compute {name}")
+    print(f"  {formatting.program()} compute show {name}")
 
 
 def _path(given: str | None) -> str | None:

@@ -13,7 +13,7 @@ import typer
 
 from runyard.cli import package_caches
 from runyard.cli.options import JsonOption
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def du(
         screen.document({"home": str(home), "places": [asdict(place) for place in places], "experiments": experiments})
         return
     screen.table(
-        ("SIZE", "WHERE", "WHAT"), [(words.size(place.size), _where(place, home), place.what) for place in places]
+        ("SIZE", "WHERE", "WHAT"), [(formatting.size(place.size), _where(place, home), place.what) for place in places]
     )
-    print(f"\n{words.size(sum(place.size for place in places))} together; {home} is the home folder.")
+    print(f"\n{formatting.size(sum(place.size for place in places))} together; {home} is the home folder.")
     if experiments is None:
         print(f"Nothing is known of the experiments: {why_not}")
     if experiments:
@@ -68,13 +68,13 @@ def du(
         screen.table(
             ("EXPERIMENT", "RUNS", "SIZE", "WORKSPACE"),
             [
-                (each["name"], f"{each['runs']:,}", words.size(each["bytes"]), each["workspace"])
+                (each["name"], f"{each['runs']:,}", formatting.size(each["bytes"]), each["workspace"])
                 for each in experiments[:limit]
             ],
         )
         if len(experiments) > limit:
-            print(f"and {words.count(len(experiments) - limit, 'smaller experiment')}")
-        print(f"Next: {words.program()} ls --sort largest")
+            print(f"and {formatting.count(len(experiments) - limit, 'smaller experiment')}")
+        print(f"Next: {formatting.program()} ls --sort largest")
 
 
 def _where(place: Place, home: Path) -> str:

@@ -16,7 +16,7 @@ from runyard.cli import errors, package_caches
 from runyard.cli.commands import env_build, env_maps
 from runyard.cli.confirm import agreed
 from runyard.cli.options import JsonOption, group, seconds, size
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -65,11 +65,13 @@ def ls(as_json: JsonOption = False) -> None:
     else:
         columns = ("KEY", "NAME", "KIND", "PYTHON", "SIZE", "USED", "BY", "ASKED FOR")
         screen.table(columns, [_row(cache, entry) for entry in entries])
-        total = words.size(sum(entry.size for entry in entries))
-        print(f"\n{words.count(len(entries), 'environment')}, {total}, in {cache.folder}")
+        total = formatting.size(sum(entry.size for entry in entries))
+        print(f"\n{formatting.count(len(entries), 'environment')}, {total}, in {cache.folder}")
     left = cache.leftovers()
     if left:
-        print(f"Builds that were killed have left {words.count(len(left), 'folder')}: `runyard env gc` removes them.")
+        print(
+            f"Builds that were killed have left {formatting.count(len(left), 'folder')}: `runyard env gc` removes them."
+        )
 
 
 def show(environment: BuiltArgument, as_json: JsonOption = False) -> None:
@@ -154,13 +156,13 @@ def _tell_gone(gone: Sequence[Entry], left: int, as_json: bool) -> None:
         screen.document({"removed": removed, "bytes_freed": freed, "leftovers": left, "kept_in": kept})
         return
     if left:
-        print(f"Removed {words.count(left, 'folder')} that killed builds had left.")
+        print(f"Removed {formatting.count(left, 'folder')} that killed builds had left.")
     for entry in gone:
-        print(f"Removed {', '.join(entry.names) or entry.key} ({entry.key[:SHORT]}, {words.size(entry.size)}).")
+        print(f"Removed {', '.join(entry.names) or entry.key} ({entry.key[:SHORT]}, {formatting.size(entry.size)}).")
     for cache in package_caches.of(gone):
         where = f" ({cache.folder})" if cache.folder else ""
         print(f"Most of it is kept by the cache of {cache.tool}{where}, for the next environment.")
-        print(f"`{cache.free_with}` frees that too; `{words.program()} du` shows where the space is.")
+        print(f"`{cache.free_with}` frees that too; `{formatting.program()} du` shows where the space is.")
     if not gone and not left:
         print("There was nothing to remove.")
 
@@ -170,9 +172,10 @@ def _chosen(cache: Cache, text: str, yes: bool) -> list[Entry]:
     found = _known(cache, text)
     if len(found) > 1:
         told = "".join(
-            f"\n  {entry.key[:SHORT]}  {words.size(entry.size)}  {_in_short(entry.asked)}".rstrip() for entry in found
+            f"\n  {entry.key[:SHORT]}  {formatting.size(entry.size)}  {_in_short(entry.asked)}".rstrip()
+            for entry in found
         )
-        size = words.size(sum(entry.size for entry in found))
+        size = formatting.size(sum(entry.size for entry in found))
         question = f"{text!r} means {len(found)} environments, {size}:{told}\nRemove all of them?"
         agreed(question, yes, "Nothing was removed.")
     return found
@@ -223,14 +226,14 @@ def _moment(when: float) -> datetime:
 
 
 def _row(cache: Cache, entry: Entry) -> tuple[str, ...]:
-    used = "now" if cache.is_used(entry.key) else words.ago(_moment(entry.used_at))
+    used = "now" if cache.is_used(entry.key) else formatting.ago(_moment(entry.used_at))
     names = ", ".join(entry.names)
     return (
         entry.key[:SHORT],
         names,
         entry.kind,
         entry.built.python,
-        words.size(entry.size),
+        formatting.size(entry.size),
         used,
         entry.builder,
         _in_short(entry.asked),
@@ -251,9 +254,9 @@ def _facts(cache: Cache, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "image", built.image
     else:
         yield "folder", str(cache.folder / entry.key)
-    yield "size", words.size(entry.size)
-    yield "built", f"{words.local(_moment(entry.built_at))}, in {words.duration(entry.seconds)}"
-    used = words.duration(time.time() - entry.used_at)
+    yield "size", formatting.size(entry.size)
+    yield "built", f"{formatting.local(_moment(entry.built_at))}, in {formatting.duration(entry.seconds)}"
+    used = formatting.duration(time.time() - entry.used_at)
     yield "used", "by a run, now" if cache.is_used(entry.key) else f"last {used} ago"
     for line in entry.asked:
         yield "asked for", line

@@ -11,7 +11,7 @@ import typer
 from runyard.cli import errors
 from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import names
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def files(run: RunArgument, as_json: JsonOption = False) -> None:
         rows = [
             (
                 file["name"],
-                words.size(file["size"]) + (" and growing" if file["growing"] else ""),
-                words.ago(words.moment(file["updated_at"])),
+                formatting.size(file["size"]) + (" and growing" if file["growing"] else ""),
+                formatting.ago(formatting.moment(file["updated_at"])),
             )
             for file in found
         ]

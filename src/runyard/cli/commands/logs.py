@@ -33,12 +33,8 @@ def logs(
     ] = None,
     rank: Annotated[
         str | None,
-        typer.Option(
-            "--rank",
-            metavar="N|all",
-            help="What one process of a distributed run printed, or all of them, line by line. Default: 0.",
-            callback=rank_logs.checked,
-            show_default=False,
+        rank_logs.rank_option(
+            "What one process of a distributed run printed, or all of them, line by line. Default: 0."
         ),
     ] = None,
     as_json: JsonOption = False,

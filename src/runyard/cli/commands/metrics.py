@@ -12,7 +12,7 @@ import typer
 from runyard.cli import errors
 from runyard.cli.completion import metric_names
 from runyard.cli.options import JsonOption, RunArgument
-from runyard.cli.output import rank_logs, screen, words
+from runyard.cli.output import formatting, rank_logs, screen
 from runyard.contracts import journal
 
 if TYPE_CHECKING:
@@ -33,12 +33,8 @@ def metrics(
     ] = None,
     rank: Annotated[
         str | None,
-        typer.Option(
-            "--rank",
-            metavar="N|all",
-            help="What one rank of a distributed run logged, or each of them apart. Default: all of it as one series.",
-            callback=rank_logs.checked,
-            show_default=False,
+        rank_logs.rank_option(
+            "What one rank of a distributed run logged, or each of them apart. Default: all of it as one series."
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -77,7 +73,7 @@ def _of_rank(run_id: str, found: Sequence[MetricDocument], rank: int) -> list[Me
     mine = [metric for metric in found if metric.get("ranks") == [rank]]
     if found and not mine:
         others = sorted({each for metric in found for each in metric.get("ranks", [])})
-        has = f"Ranks that did: {words.ranges(others)}." if others else "What was logged has no rank."
+        has = f"Ranks that did: {formatting.ranges(others)}." if others else "What was logged has no rank."
         raise errors.CommandError(
             f"Rank {rank} of run {run_id} has logged nothing of this. {has}",
             f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows what each rank logged.",
@@ -96,7 +92,7 @@ def _tell_of_ranks(run_id: str, found: Sequence[MetricDocument]) -> None:
 
 
 def _ranks(metric: MetricDocument) -> str:
-    return words.ranges(metric.get("ranks", []))
+    return formatting.ranges(metric.get("ranks", []))
 
 
 def _all(found: Sequence[MetricDocument], apart: bool) -> None:
@@ -115,7 +111,7 @@ def _extremes(metric: MetricDocument) -> tuple[str, str]:
     spans = metric.get("buckets") or [{"min": value, "max": value} for value in metric.get("values") or []]
     low = [span["min"] for span in spans if isinstance(span["min"], int | float)]
     high = [span["max"] for span in spans if isinstance(span["max"], int | float)]
-    return (words.number(min(low)), words.number(max(high))) if low and high else ("", "")
+    return (formatting.number(min(low)), formatting.number(max(high))) if low and high else ("", "")
 
 
 def _one(metric: MetricDocument) -> None:
@@ -158,8 +154,8 @@ def _series(metric: MetricDocument) -> None:
 
 
 def _text(value: object) -> str:
-    return words.number(journal.unpack_value(value))
+    return formatting.number(journal.unpack_value(value))
 
 
 def _clock(seconds: float) -> str:
-    return words.local(datetime.fromtimestamp(seconds, timezone.utc))
+    return formatting.local(datetime.fromtimestamp(seconds, timezone.utc))

@@ -11,7 +11,7 @@ import typer
 
 from runyard.cli.completion import experiment_names, statuses
 from runyard.cli.options import JsonOption, OlderThanOption, RunArgument, time_ago
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import states
 
 
@@ -81,9 +81,9 @@ def ls(
             run["status"],
             *([run["workspace"]] if several else []),
             run["experiment"],
-            words.ago(words.moment(run["created_at"])),
-            words.lasted(run["started_at"], run["ended_at"]),
-            words.size(run.get("size", 0)),
+            formatting.ago(formatting.moment(run["created_at"])),
+            formatting.lasted(run["started_at"], run["ended_at"]),
+            formatting.size(run.get("size", 0)),
             run["display_name"] or "",
         )
         for run in listed
@@ -141,4 +141,4 @@ def preempt(run: RunArgument, as_json: JsonOption = False) -> None:
         screen.document(found)
         return
     print(f"{found['id']} loses its nodes, and starts again.")
-    print(f"Next: {words.program()} logs -f {found['id']}")
+    print(f"Next: {formatting.program()} logs -f {found['id']}")

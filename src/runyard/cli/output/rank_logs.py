@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,13 +19,20 @@ ALL = "all"
 FOLDER = "user_logs/"
 
 
-def checked(given: str | None) -> str | None:
-    """What the option takes: a rank, or all of them."""
-    if given is None or given.lower() == ALL:
-        return None if given is None else ALL
-    if not (given.isascii() and given.isdigit()):
-        raise typer.BadParameter(f"{given!r} is no rank: use a number from 0 on, or '{ALL}'.")
-    return given
+def parse_rank(value: str | None) -> str | None:
+    """A rank, or all of them."""
+    if value is None:
+        return None
+    if value.lower() == ALL:
+        return ALL
+    if not (value.isascii() and value.isdigit()):
+        raise typer.BadParameter(f"{value!r} is no rank: use a number from 0 on, or '{ALL}'.")
+    return value
+
+
+def rank_option(help: str) -> Any:
+    """The option `--rank`, as every command takes it; the help text is the command's own."""
+    return typer.Option("--rank", metavar=f"N|{ALL}", help=help, callback=parse_rank, show_default=False)
 
 
 def of(run: RunDocument) -> list[str]:

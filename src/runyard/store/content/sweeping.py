@@ -26,9 +26,6 @@ from runyard.store.store import Store
 LEFTOVER_AFTER = timedelta(days=1)
 """How old a leftover must be: an upload that is under way is younger."""
 
-AT_ONCE = 200
-"""Objects that are moved before other writers get their turn."""
-
 LOOKED_UP = 5000
 """Objects that are looked up in one transaction: a long one would keep SQLite from clearing its log."""
 
@@ -112,13 +109,7 @@ def _lost_logs(store: Store, keys: list[int], before: datetime) -> list[int]:
 
 
 def _set_aside(store: Store, digests: set[str], logs: list[int]) -> tuple[int, int]:
-    files = size = 0
-    for some in slices(sorted(digests), AT_ONCE):
-        with store.database.write() as connection:
-            for digest in after_commit.unnamed(connection, some):
-                moved = store.objects.set_aside(digest)
-                if moved is not None:
-                    files, size = files + 1, size + moved
+    files, size = deletion.clear_unnamed(store, digests, store.objects.set_aside)
     if logs:
         with store.database.write() as connection:
             unnamed = set(identity.unnamed_logs(connection, Folders(store.objects, store.growing)))

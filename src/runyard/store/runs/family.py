@@ -14,7 +14,7 @@ from runyard.store import tables
 from runyard.store.runs import labels, runs
 from runyard.store.runs.filter import RunFilter
 from runyard.store.runs.labels import SUBMITTED_FROM
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 
 
 def above(connection: Connection, run_id: str) -> list[str]:
