@@ -1,4 +1,4 @@
-"""What can be wrong with Runyard on this machine: one function per thing to look at. Nothing is changed."""
+"""What can be wrong with Runyard on this machine: one function per subject. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def git() -> Iterator[Check]:
 
 
 def builders() -> Iterator[Check]:
-    """Who can build environments here. What is missing is missed only by those who ask for it."""
+    """The tools that build environments. A missing one matters only to those whose environments need it."""
     from runyard.environments import tools
 
     uv = tools.find("uv")
@@ -192,12 +192,12 @@ def builders() -> Iterator[Check]:
 
 
 def _version(program: Path) -> str:
-    """What a program says of its version, without its name."""
+    """The version that a program prints, without its name."""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+        output = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.SubprocessError) as error:
         return f"(does not say its version: {error})"
-    lines = said.strip().splitlines()
+    lines = output.strip().splitlines()
     return lines[0].removeprefix(program.name).strip() if lines else "(does not say its version)"
 
 
@@ -220,7 +220,7 @@ def _engine() -> str:
 
 
 def environments(home: Path) -> Iterator[Check]:
-    """What was built for runs, and what builds that were killed have left."""
+    """The built environments, and leftovers of builds that were killed."""
     from runyard.environments.cache import Cache
 
     cache = Cache(home / "environments")
@@ -254,7 +254,7 @@ def telemetry(home: Path) -> Iterator[Check]:
 
 
 def half_uploads(home: Path) -> Iterator[Check]:
-    """What uploads that broke off have left."""
+    """Leftovers of uploads that broke off."""
     files = [path for path in _files(home / "objects" / "incoming") if _age(path) > LEFTOVER_SECONDS]
     if files:
         size = formatting.size(sum(path.stat().st_size for path in files))

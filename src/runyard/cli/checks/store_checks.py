@@ -1,5 +1,4 @@
-"""What `runyard doctor` looks at in the store of a home folder: what waits to be removed and, when it is asked to look
-deeply, every object. Nothing is changed."""
+"""Checks of the store of a home folder: what waits to be removed and, on demand, every object. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
     from runyard.store.database import Database
 
 SHOWN = 20
-"""How many damaged objects are told one by one."""
+"""How many damaged objects are listed one by one."""
 
 
 def waiting(home: Path) -> Iterator[Check]:
-    """What nothing names: moved aside, or held back because it is most of what there is."""
+    """Files that no row names: moved aside, or held back because they are most of what there is."""
     from runyard.store.content.aside import KEPT_FOR, Aside, held_back
 
     found = [each for name in ("objects", "growing") for each in Aside(home / name).waiting()]
@@ -48,7 +47,7 @@ def waiting(home: Path) -> Iterator[Check]:
 
 
 def objects(home: Path) -> Iterator[Check]:
-    """Every object: whether its bytes are those that its name says, and whether those that runs need are there."""
+    """Every object: whether its content has the hash in its name, and whether all that runs need is there."""
     if "RUNYARD_SERVER" in os.environ:
         yield Check("objects", WARN, "not checked: they are where the server runs", "`runyard doctor --deep` there.")
         return
@@ -90,7 +89,7 @@ def objects(home: Path) -> Iterator[Check]:
 
 @contextmanager
 def _database(home: Path) -> Iterator[Database | None]:
-    """The database of the home as it is, or none: nothing is made or migrated."""
+    """The database of the home as it is, or None: nothing is created or migrated."""
     from runyard.store.database import Database
     from runyard.store.store import address
 

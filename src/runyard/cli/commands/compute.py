@@ -1,4 +1,4 @@
-"""`runyard compute`: the compute targets of the workspace that this folder belongs to, and how they stand."""
+"""`runyard compute`: the compute targets of the workspace that this folder belongs to, and their state."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def rm(
 ) -> None:
     """Remove compute targets. Their runs stay in the history, and a cluster that was attached stays as it is."""
     server, workspace = compute_make.workspace()
-    gone = []
+    removed = []
     for each in dict.fromkeys(name):
-        gone.append(server.delete_target(workspace, each))
+        removed.append(server.delete_target(workspace, each))
         if not as_json:
             print(f"Removed {each}.")
     if as_json:
-        screen.document(gone)
+        screen.document(removed)
 
 
 def _row(target: ComputeDocument) -> tuple[str, ...]:
@@ -106,12 +106,12 @@ def _limits(target: ComputeDocument) -> str:
 
 
 def _now(status: StatusDocument) -> str:
-    """What the nodes do at this moment."""
-    doing = [f"{status['counts'][state]} {state}" for state in NODE_STATES if status["counts"].get(state)]
-    on_the_way = status["target_nodes"] - status["current_nodes"]
-    if on_the_way > 0:
-        doing.append(f"{on_the_way} to come")
-    return ", ".join(doing) or "none"
+    """How many nodes are in which state."""
+    counts = [f"{status['counts'][state]} {state}" for state in NODE_STATES if status["counts"].get(state)]
+    missing = status["target_nodes"] - status["current_nodes"]
+    if missing > 0:
+        counts.append(f"{missing} to come")
+    return ", ".join(counts) or "none"
 
 
 def _facts(target: ComputeDocument) -> Iterator[tuple[str, str]]:

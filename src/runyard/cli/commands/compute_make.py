@@ -77,7 +77,7 @@ def create(
             "vm_priority": LOW_PRIORITY if low_priority else DEDICATED,
         },
     )
-    _tell(made, "Made", as_json)
+    _report(made, "Made", as_json)
 
 
 def attach(
@@ -178,7 +178,7 @@ def attach(
                 "vm_priority": LOW_PRIORITY if low_priority else DEDICATED,
             },
         )
-    _tell(made, "Attached", as_json)
+    _report(made, "Attached", as_json)
 
 
 def update(
@@ -211,10 +211,10 @@ def update(
     server, here = workspace()
     with screen.spinner(f"Changing {name} ..."):
         changed = server.change_target(here, name, changes)
-    _tell(changed, "Changed", as_json)
+    _report(changed, "Changed", as_json)
 
 
-def _tell(target: ComputeDocument, done: str, as_json: bool) -> None:
+def _report(target: ComputeDocument, done: str, as_json: bool) -> None:
     if as_json:
         screen.document(target)
         return
@@ -226,7 +226,7 @@ def _tell(target: ComputeDocument, done: str, as_json: bool) -> None:
 
 
 def _path(given: str | None) -> str | None:
-    """A path from here as one from everywhere."""
+    """An absolute path: the server has another working folder."""
     return None if given is None else os.path.abspath(os.path.expanduser(given))
 
 

@@ -1,4 +1,4 @@
-"""`runyard database`: the rows and the files of a home folder as an operator sees them. The server must not run."""
+"""`runyard database`: work on the rows and files of a home folder while its server does not run."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def sweep(
 
 @contextmanager
 def _at_rest() -> Iterator[Path]:
-    """The home folder, held as a server holds it, so that none uses it meanwhile."""
+    """The home folder, locked as a server locks it, so that none uses it meanwhile."""
     from runyard.server.home_lock import HomeLock, Taken
     from runyard.store.errors import StoreError
 

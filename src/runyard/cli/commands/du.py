@@ -1,4 +1,4 @@
-"""`runyard du`: where the space is, on this machine and by experiment, and what frees it."""
+"""`runyard du`: disk usage on this machine and by experiment, and how to free it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runyard.cli.api import ExperimentUsage
 
 SECONDS = 60.0
-"""For how long a server may count what its experiments take."""
+"""How long a server may take to add up the sizes of its experiments."""
 
 REMOVED = "objects/removed"
 
@@ -35,7 +35,7 @@ WHAT = {
     "server.log": "what the server has to say",
     "cache": "may be deleted at any time",
 }
-"""What the folders and files of a home hold. Others are listed by their names."""
+"""What the folders and files of a home are for. Others are listed by name."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def _where(place: Place, home: Path) -> str:
 
 
 def _experiments(home: Path) -> tuple[list[ExperimentUsage] | None, str]:
-    """What the experiments take, the largest first; or None, and why it is not known. A disk that is full may keep a
-    server from starting, so none is started."""
+    """The sizes of the experiments, the largest first; or None, and why they are not known. No server is started: that
+    could fail on a full disk."""
     from runyard.cli import api
     from runyard.client.http import ClientProblem
 
@@ -134,7 +134,7 @@ def space(path: Path, seen: set[tuple[int, int]], without: Path | None = None) -
             status = os.lstat(place)
             if S_ISDIR(status.st_mode):
                 left += [entry.path for entry in os.scandir(place)]
-        except OSError:  # it has gone meanwhile, or is another user's
+        except OSError:  # removed meanwhile, or another user's
             continue
         identity = (status.st_dev, status.st_ino)
         if status.st_nlink > 1 and not S_ISDIR(status.st_mode):

@@ -109,19 +109,19 @@ def rm(
 
     cache = _cache()
     found = {entry.key: entry for text in environment for entry in _chosen(cache, text, yes)}
-    gone: list[Entry] = []
+    removed: list[Entry] = []
     for entry in found.values():
         try:
             cache.remove(entry.key, force)
         except InUse as problem:
-            done = f" Removed before it: {', '.join(each.key for each in gone)}." if gone else ""
+            done = f" Removed before it: {', '.join(each.key for each in removed)}." if removed else ""
             raise errors.CommandError(
                 f"{problem}{done}",
                 "Wait until it has ended, or stop it (`runyard ls` lists the runs). --force removes what a run uses.",
                 code="environment_in_use",
             ) from None
-        gone.append(entry)
-    _tell_gone(gone, 0, as_json)
+        removed.append(entry)
+    _report_removed(removed, 0, as_json)
 
 
 def gc(
@@ -145,38 +145,38 @@ def gc(
     age = None if unused_for is None else seconds(unused_for, "--unused-for")
     cache = _cache()
     left = cache.sweep()
-    _tell_gone(cache.collect(bytes_kept, age), left, as_json)
+    _report_removed(cache.collect(bytes_kept, age), left, as_json)
 
 
-def _tell_gone(gone: Sequence[Entry], left: int, as_json: bool) -> None:
-    freed = sum(entry.size for entry in gone)
+def _report_removed(removed: Sequence[Entry], left: int, as_json: bool) -> None:
+    freed = sum(entry.size for entry in removed)
     if as_json:
-        removed = [{"key": entry.key, "names": entry.names, "size": entry.size} for entry in gone]
-        kept = [{"folder": cache.folder, "free_with": cache.free_with} for cache in package_caches.of(gone)]
-        screen.document({"removed": removed, "bytes_freed": freed, "leftovers": left, "kept_in": kept})
+        entries = [{"key": entry.key, "names": entry.names, "size": entry.size} for entry in removed]
+        caches = [{"folder": cache.folder, "free_with": cache.free_with} for cache in package_caches.of(removed)]
+        screen.document({"removed": entries, "bytes_freed": freed, "leftovers": left, "kept_in": caches})
         return
     if left:
         print(f"Removed {formatting.count(left, 'folder')} that killed builds had left.")
-    for entry in gone:
+    for entry in removed:
         print(f"Removed {', '.join(entry.names) or entry.key} ({entry.key[:SHORT]}, {formatting.size(entry.size)}).")
-    for cache in package_caches.of(gone):
+    for cache in package_caches.of(removed):
         where = f" ({cache.folder})" if cache.folder else ""
         print(f"Most of it is kept by the cache of {cache.tool}{where}, for the next environment.")
         print(f"`{cache.free_with}` frees that too; `{formatting.program()} du` shows where the space is.")
-    if not gone and not left:
+    if not removed and not left:
         print("There was nothing to remove.")
 
 
 def _chosen(cache: Cache, text: str, yes: bool) -> list[Entry]:
-    """What a name or key means. Where it means several, that is asked about: a name alone does not tell them apart."""
+    """The environments that a name or key means. Where there are several, the user has to confirm."""
     found = _known(cache, text)
     if len(found) > 1:
-        told = "".join(
+        listed = "".join(
             f"\n  {entry.key[:SHORT]}  {formatting.size(entry.size)}  {_in_short(entry.asked)}".rstrip()
             for entry in found
         )
         size = formatting.size(sum(entry.size for entry in found))
-        question = f"{text!r} means {len(found)} environments, {size}:{told}\nRemove all of them?"
+        question = f"{text!r} means {len(found)} environments, {size}:{listed}\nRemove all of them?"
         agreed(question, yes, "Nothing was removed.")
     return found
 
@@ -194,7 +194,7 @@ def _known(cache: Cache, text: str) -> list[Entry]:
 
 
 def _matching(cache: Cache, text: str) -> list[Entry]:
-    """All that were asked for under this name; or the one whose key begins so."""
+    """The environments that were requested by this name; or the one whose key begins with it."""
     entries = cache.entries()
     named = [entry for entry in entries if text in entry.names or text == entry.key]
     if named or not text:

@@ -66,7 +66,7 @@ def metrics(
     else:
         _all(found, apart=rank == rank_logs.ALL)
     if rank is None and not as_json:
-        _tell_of_ranks(found_run["id"], found)
+        _note_ranks(found_run["id"], found)
 
 
 def _of_rank(run_id: str, found: Sequence[MetricDocument], rank: int) -> list[MetricDocument]:
@@ -83,12 +83,12 @@ def _of_rank(run_id: str, found: Sequence[MetricDocument], rank: int) -> list[Me
     return mine
 
 
-def _tell_of_ranks(run_id: str, found: Sequence[MetricDocument]) -> None:
-    """Say that one series holds what several ranks logged: its points are no curve of one of them."""
+def _note_ranks(run_id: str, found: Sequence[MetricDocument]) -> None:
+    """Mention that several ranks logged into one series, whose points are no single curve."""
     most = max((len(metric.get("ranks", [])) for metric in found), default=0)
     if most > 1:
-        way = f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows them apart."
-        print(f"{most} ranks logged into one series. {way}", file=sys.stderr, flush=True)
+        hint = f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows them apart."
+        print(f"{most} ranks logged into one series. {hint}", file=sys.stderr, flush=True)
 
 
 def _ranks(metric: MetricDocument) -> str:
@@ -102,8 +102,8 @@ def _all(found: Sequence[MetricDocument], apart: bool) -> None:
     for metric in found:
         smallest, largest = _extremes(metric)
         rank = [_ranks(metric)] if apart else []
-        told = (metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
-        rows.append((metric["name"], *rank, *told))
+        cells = (metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
+        rows.append((metric["name"], *rank, *cells))
     screen.table(("METRIC", *(["RANK"] if apart else []), "KIND", "COUNT", "LAST", "MIN", "MAX"), rows)
 
 

@@ -57,10 +57,10 @@ def rm(
     if not freed["runs"] and not freed["experiments"]:
         print("There was nothing to delete.")
         return
-    gone = formatting.count(freed["runs"], "run")
+    deleted = formatting.count(freed["runs"], "run")
     if freed["experiments"]:
-        gone += f" and the experiment {experiment!r}"
-    print(f"Deleted {gone}. {formatting.size(freed['bytes_freed'])} came free.")
+        deleted += f" and the experiment {experiment!r}"
+    print(f"Deleted {deleted}. {formatting.size(freed['bytes_freed'])} came free.")
 
 
 def _rm_experiment(server: Api, name: str, yes: bool) -> Freed:
@@ -80,11 +80,11 @@ def _rm_runs(server: Api, ids: list[str], yes: bool) -> Freed:
     return _delete(server, ids)
 
 
-def _rm_old(server: Api, experiment: str | None, before: datetime, said: str, yes: bool) -> Freed:
+def _rm_old(server: Api, experiment: str | None, before: datetime, age: str, yes: bool) -> Freed:
     """Delete the runs that are older and have ended; their children go with them."""
     if experiment is not None:
         server.experiment(experiment)  # refused when there is none
-    # Looked at once more: a server of before knows no such question, and gives all.
+    # Filtered again here: an older server ignores `before`, and returns all.
     ids = [
         run["id"]
         for run in server.runs(experiment=experiment, before=before)
@@ -92,7 +92,7 @@ def _rm_old(server: Api, experiment: str | None, before: datetime, said: str, ye
     ]
     if ids and not yes:
         of = f" of experiment {experiment!r}" if experiment is not None else ""
-        _agreed(f"{_amount(server.usage(ids))}{of}, made more than {said} ago", yes)
+        _agreed(f"{_amount(server.usage(ids))}{of}, made more than {age} ago", yes)
     return _delete(server, ids)
 
 
@@ -105,7 +105,7 @@ def _agreed(what: str, yes: bool) -> None:
 
 
 def _delete(server: Api, ids: list[str]) -> Freed:
-    """Delete one run after the other; a run that went together with its parent counts as deleted."""
+    """Delete one run after the other; one that was deleted together with its parent is passed over."""
     from runyard.client.http import ClientProblem
 
     total: Freed = {"runs": 0, "experiments": 0, "objects": 0, "bytes_freed": 0}

@@ -1,5 +1,5 @@
-"""`runyard ls`, `show`, `stop` and `preempt`: the list of runs, one of them in full, its end before its time, and its
-nodes taken away."""
+"""`runyard ls`, `show`, `stop` and `preempt`: the list of runs, one of them in full, its cancellation, and its
+preemption."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
 
     server = api.connect()
     found = server.run(server.find(run)["id"])
-    last, kept = server.metrics(found["id"], buckets=1), server.files(found["id"])
+    last, stored = server.metrics(found["id"], buckets=1), server.files(found["id"])
     if as_json:
-        screen.document({**found, "metrics": last, "files": kept})
+        screen.document({**found, "metrics": last, "files": stored})
         return
-    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(kept)]:
+    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(stored)]:
         print(line)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from runyard.cli import errors
 from runyard.cli.output import screen
-from runyard.cli.output.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, tell
+from runyard.cli.output.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, show_state
 from runyard.cli.output.summary import distribution
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def one(run: RunDocument, names: list[str], rank: int) -> str:
     return names[rank]
 
 
-def tell_of_others(run: RunDocument) -> None:
-    """Say that the log that is shown is not all there is."""
+def note_other_ranks(run: RunDocument) -> None:
+    """Mention that there are logs of other ranks too."""
     count = len(of(run))
     if count > 1:
         note(f"This is rank 0 of {count}. `runyard logs {run['id']} --rank {ALL}` shows every rank.")
@@ -122,7 +122,7 @@ def _follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> R
     for kind, value in server.events(run_id):
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
-            tell(value, as_json)
+            show_state(value, as_json)
             over = attempts.over()
             if over is not None:
                 for each in tails.values():

@@ -1,4 +1,4 @@
-"""A run in words: the lines that `show` prints, and that `submit --follow` ends with; and in short, for programs."""
+"""The description of a run that `show` prints, and what `submit --follow` ends with."""
 
 from __future__ import annotations
 
@@ -90,13 +90,17 @@ def _environment(run: RunDocument) -> str:
     """The environment that the run used, or is to use."""
     from runyard.contracts.environment import CURRENT, Specification  # loads what hashes: not for every command
 
-    said, launch = run["properties"], run.get("launch") or {}
-    asked, key = said.get("runyard.environment.asked"), said.get("runyard.environment.key")
-    mapped = said.get("runyard.environment.mapped")
+    properties, launch = run["properties"], run.get("launch") or {}
+    asked, key = properties.get("runyard.environment.asked"), properties.get("runyard.environment.key")
+    mapped = properties.get("runyard.environment.mapped")
     by = f"; mapped by {mapped}" if mapped else ""
     if key:
-        python = said.get("runyard.environment.python")
-        more = [f"key {key[:12]}", *([f"Python {python}"] if python else []), said.get("runyard.environment.used")]
+        python = properties.get("runyard.environment.python")
+        more = [
+            f"key {key[:12]}",
+            *([f"Python {python}"] if python else []),
+            properties.get("runyard.environment.used"),
+        ]
         return f"{asked or 'without a name'} ({', '.join(filter(None, more))}){by}"
     if Specification.from_dict(launch.get("environment") or {}).kind == CURRENT:
         interpreter = launch.get("interpreter")
@@ -111,17 +115,17 @@ def distribution(run: RunDocument) -> Distribution:
 
 def _processes(spread: Distribution) -> str:
     ranks = spread.ranks()
-    said = formatting.count(len(ranks), "rank")
+    text = formatting.count(len(ranks), "rank")
     if spread.kind != PLAIN:
-        said += f", {spread.kind}" + (f" over {spread.backend}" if spread.kind == PYTORCH else "")
+        text += f", {spread.kind}" + (f" over {spread.backend}" if spread.kind == PYTORCH else "")
     if spread.kind == TENSORFLOW:
-        said += f": {formatting.count(spread.workers, 'worker')}"
-        said += (
+        text += f": {formatting.count(spread.workers, 'worker')}"
+        text += (
             f" and {formatting.count(spread.parameter_servers, 'parameter server')}" if spread.parameter_servers else ""
         )
     elif spread.nodes > 1:
-        said += f", {len(ranks) // spread.nodes} on each node"
-    return said
+        text += f", {len(ranks) // spread.nodes} on each node"
+    return text
 
 
 def _attempt(run: RunDocument) -> str:
@@ -154,7 +158,7 @@ def ending(run: RunDocument) -> Iterator[str]:
 
 
 def error(run: RunDocument) -> Iterator[str]:
-    """Why the run failed: the exception, the frames in the user's code, the exit in words, and what to do."""
+    """Why the run failed: the exception, the frames in the user's code, how the process ended, and what to do."""
     for warning in run["warnings"] or []:
         yield f"Warning: {warning['message']}"
     problem = run["error"]
