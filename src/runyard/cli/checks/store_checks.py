@@ -22,17 +22,17 @@ SHOWN = 20
 
 def waiting(home: Path) -> Iterator[Check]:
     """Files that no row names: moved aside, or held back because they are most of what there is."""
-    from runyard.store.content.aside import KEPT_FOR, Aside, held_back
+    from runyard.store.content.aside import RETENTION, Aside, held_back
 
     found = [each for name in ("objects", "growing") for each in Aside(home / name).waiting()]
     if found:
         size = formatting.size(sum(each.size for each in found))
-        left = min(each.since for each in found) + KEPT_FOR.total_seconds() - time.time()
+        left = min(each.since for each in found) + RETENTION.total_seconds() - time.time()
         yield Check(
             "moved aside",
             OK,
             f"{formatting.count(len(found), 'file')} that no run names, {size}; each is removed for good after "
-            f"{KEPT_FOR.days} days, the first in {formatting.duration(max(left, 0))}",
+            f"{RETENTION.days} days, the first in {formatting.duration(max(left, 0))}",
         )
     held = held_back(home / "objects")
     if held is not None:

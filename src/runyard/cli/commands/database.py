@@ -102,7 +102,7 @@ def sweep(
     if now:
         print(f"Removed {moved}, and what was moved aside before. {formatting.size(swept.bytes_freed)} came free.")
     else:
-        print(f"Moved aside {moved}: removed for good in {aside.KEPT_FOR.days} days, or with --now.")
+        print(f"Moved aside {moved}: removed for good in {aside.RETENTION.days} days, or with --now.")
         print(f"{formatting.size(swept.bytes_freed)} came free.")
 
 

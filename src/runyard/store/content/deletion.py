@@ -86,11 +86,11 @@ def delete_workspace(store: Store, name: str) -> Freed:
         left = _delete_rows(connection, serials)
         left.digests.update(connection.scalars(select(tables.wheels.c.digest).where(tables.wheels.c.workspace == here)))
         contexts = _contexts(connection, here)
-        gone = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
+        count = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
         connection.execute(delete(tables.workspaces).where(tables.workspaces.c.serial == here))
         for ids in slices(contexts):
             left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
-    return Freed(runs=len(serials), experiments=gone) + _clear(store, left)
+    return Freed(runs=len(serials), experiments=count) + _clear(store, left)
 
 
 def delete_unused_snapshots(connection: Connection, before: datetime) -> set[str]:

@@ -179,7 +179,7 @@ def record_state(
 ) -> Run:
     """Append a state to the run's history and make it the current one.
 
-    `at` is when the state was learned of, `happened_at` when its cause happened, if that was told: a node may report
+    `at` is when the state was reported, `happened_at` when its cause happened, if that is known: a node may report
     late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
     one. Warnings are added to those that are there, each once.
     """
@@ -207,7 +207,7 @@ def record_state(
 
 
 def changed_at(connection: Connection, run_id: str) -> datetime:
-    """The latest time in the history of a run; what is added to it must not be earlier, whatever a clock says."""
+    """The latest time in the history of a run; later entries must not be earlier, even if a clock was set back."""
     query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
     found: datetime = connection.execute(query).scalar_one()
     return found
@@ -236,7 +236,7 @@ def counts_by_status(connection: Connection) -> dict[str, int]:
 
 
 def set_handle(connection: Connection, run_id: str, handle: Json | None) -> None:
-    """Keep what the engine needs to find the run's node runners again."""
+    """Store what the engine needs to find the run's node runners again."""
     serial = serial_of(connection, run_id)
     connection.execute(update_(tables.launches).where(tables.launches.c.run == serial).values(handle=handle))
 
