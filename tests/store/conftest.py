@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runyard.store.runs import runs, workspaces
-from runyard.store.runs.runs import NewRun, Run
+from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
 
 

@@ -17,7 +17,7 @@ from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
 from runyard.store.runs import runs, workspace_settings, workspaces
-from runyard.store.runs.runs import NewRun, Run
+from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

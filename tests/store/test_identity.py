@@ -14,7 +14,7 @@ from runyard.store.content import files, sweeping
 from runyard.store.database import Database
 from runyard.store.errors import Mismatched
 from runyard.store.runs import runs, workspaces
-from runyard.store.runs.runs import NewRun
+from runyard.store.runs.records import NewRun
 from runyard.store.store import Store
 
 Another = Callable[[], str]

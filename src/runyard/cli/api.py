@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NEWEST = ("@last", "-")
 PAGE = 500
 CLUSTER_SECONDS = 180.0
-"""For how long a cluster that is asked something may take."""
+"""How long a request may take that has to wait for a cluster."""
 
 
 class Api:
@@ -58,7 +58,7 @@ class Api:
         sizes: bool = False,
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
-        """Runs, from the newest on or in another order, fetched page by page as they are asked for."""
+        """Runs, from the newest on or in another order, fetched page by page on demand."""
         after: str | None = None
         while True:
             answer = self.client.get(
@@ -121,7 +121,7 @@ class Api:
         )
 
     def _with_part(self, text: str) -> list[RunDocument]:
-        """A few runs with this in their ids; looked at once more, since servers of before know no such question."""
+        """A few runs with this in their ids; filtered again here, since older servers ignore `part`."""
         found = itertools.islice(self.runs(children=True, part=text, page=4), 4)
         return [run for run in found if text.lower() in run["id"].lower()]
 
@@ -129,12 +129,12 @@ class Api:
         return list(itertools.islice(self.runs(children=True, page=count), count))
 
     def cancel(self, run_id: str) -> RunDocument:
-        asked: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/cancel", idempotent=True)
-        return asked
+        run: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/cancel", idempotent=True)
+        return run
 
     def preempt(self, run_id: str) -> RunDocument:
-        taken: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/preempt")
-        return taken
+        run: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/preempt")
+        return run
 
     def delete_run(self, run_id: str) -> Freed:
         freed: Freed = self.client.delete(f"/api/runs/{quote(run_id)}")
@@ -161,7 +161,7 @@ class Api:
             raise ConnectionError(f"The server at {self.client.url} went away in the middle of {name!r}.")
 
     def download(self, run_id: str, name: str, path: Path, moved: Callable[[int], None]) -> int:
-        """Bring a file of the run here, whole and checked; returns its size. `moved` is told of bytes that came."""
+        """Download a file of the run, whole and verified; returns its size. `moved` gets the count of new bytes."""
         from runyard.sdk.run.file_transfer import download
 
         return download(self._service, run_id, name, path, moved=moved)
@@ -169,13 +169,13 @@ class Api:
     def metrics(
         self, run_id: str, name: str | None = None, buckets: int | None = None, by_rank: bool = False
     ) -> list[MetricDocument]:
-        asked = {"name": name, "buckets": buckets, "by_rank": by_rank or None}
-        answer = self.client.get(f"/api/runs/{quote(run_id)}/metrics", asked)
+        params = {"name": name, "buckets": buckets, "by_rank": by_rank or None}
+        answer = self.client.get(f"/api/runs/{quote(run_id)}/metrics", params)
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 
     def events(self, run_id: str) -> Iterator[Event]:
-        """What happens to a run, from how it stands now to its end, through restarts of the server."""
+        """The events of a run, from its present state to its end, through restarts of the server."""
         return follow(self._service, run_id)
 
     def wait(self, run_id: str) -> RunDocument:
@@ -216,7 +216,7 @@ class Api:
         return [experiment for some in found for experiment in some]
 
     def usage(self, run_ids: Sequence[str] = (), experiment_id: str | None = None) -> Usage:
-        """What runs with all that is below them, or an experiment, take together."""
+        """The space that runs and their descendants, or an experiment, take together."""
         wanted = {"runs": list(run_ids), "experiment_id": experiment_id}
         found: Usage = self.client.post("/api/usage", wanted, idempotent=True)
         return found
@@ -257,9 +257,11 @@ class Api:
         return changed
 
     def delete_target(self, workspace: str, name: str) -> ComputeDocument:
-        # Sent once: a repeat of one that was heard would say that there is no such target.
-        gone: ComputeDocument = self.client.delete(_target(workspace, name), idempotent=False, timeout=CLUSTER_SECONDS)
-        return gone
+        # Not retried: a second request would fail because the first has removed the target.
+        removed: ComputeDocument = self.client.delete(
+            _target(workspace, name), idempotent=False, timeout=CLUSTER_SECONDS
+        )
+        return removed
 
     def nodes(self, workspace: str, name: str) -> list[NodeDocument]:
         answer = self.client.get(f"{_target(workspace, name)}/nodes", timeout=CLUSTER_SECONDS)
@@ -267,7 +269,7 @@ class Api:
         return found
 
     def maps(self, workspace: str) -> list[EnvironmentMapDocument]:
-        """What stands in for which names of environments, in the order in which they are tried."""
+        """The environment maps of a workspace, in the order in which they are tried."""
         found: list[EnvironmentMapDocument] = self.client.get(f"{_of(workspace)}/environment-maps")["maps"]
         return found
 
@@ -280,7 +282,7 @@ class Api:
         return found
 
     def delete_map(self, workspace: str, pattern: str) -> list[EnvironmentMapDocument]:
-        # Sent once: a repeat of one that was heard would say that there is no such pattern.
+        # Not retried: a second request would fail because the first has removed the pattern.
         answer = self.client.delete(f"{_of(workspace)}/environment-maps", params={"pattern": pattern}, idempotent=False)
         found: list[EnvironmentMapDocument] = answer["maps"]
         return found
@@ -307,12 +309,12 @@ def _target(workspace: str, name: str) -> str:
 
 
 def connect() -> Api:
-    """The server that is meant here (RUNYARD_SERVER, or this machine's own, which is started if it does not run)."""
+    """The server to use: RUNYARD_SERVER, or this machine's own, which is started if it does not run."""
     return Api(find_service())
 
 
 def connect_if_running(folder: Path, timeout: float) -> Api | None:
-    """The server that is meant here, as far as it is known: none is started, and none is waited for."""
+    """The server to use, if one is running or configured: none is started, and no request is retried."""
     named = os.environ.get("RUNYARD_SERVER")
     if named:
         locator = Locator(named.rstrip("/"), os.environ.get("RUNYARD_TOKEN"))

@@ -1,4 +1,4 @@
-"""What the shell offers for an argument. No server is started for it, and a slow one is not waited for."""
+"""Completion of arguments in the shell. No server is started for it, and a slow one is ignored."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def experiment_names(incomplete: str) -> list[str]:
 
 
 def metric_names(context: typer.Context, incomplete: str) -> list[str]:
-    """The metrics of the run that stands before."""
+    """The metrics of the run that was typed before."""
     run = _named_before(context)
     return _offered(incomplete, lambda server: [each["name"] for each in server.metrics(_id(server, run), buckets=1)])
 
 
 def file_names(context: typer.Context, incomplete: str) -> list[str]:
-    """The files of the run that stands before."""
+    """The files of the run that was typed before."""
     run = _named_before(context)
     return _offered(incomplete, lambda server: [each["name"] for each in server.files(_id(server, run))])
 
@@ -49,10 +49,10 @@ def statuses(incomplete: str) -> list[str]:
 
 
 def _named_before(context: typer.Context) -> str:
-    """The run among the words so far; empty when there is none, which is no run's name."""
-    # Where an option waits for its value, the words before it have not been given to the arguments yet.
-    words = [context.params.get("run"), *context.args]
-    return next((word for word in words if isinstance(word, str)), "")
+    """The run among the arguments so far; empty when there is none, which is no run's name."""
+    # While an option waits for its value, what was typed before it is not assigned to the arguments yet.
+    typed = [context.params.get("run"), *context.args]
+    return next((text for text in typed if isinstance(text, str)), "")
 
 
 def _id(server: Api, text: str) -> str:

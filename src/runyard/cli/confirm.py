@@ -10,7 +10,7 @@ from runyard.cli import errors
 
 
 def agreed(question: str, yes: bool, otherwise: str) -> None:
-    """Ask a person; refuse when nobody is there to answer. `otherwise` says what holds when the answer is no."""
+    """Ask a person; refuse when nobody is there to answer. `otherwise` is the message when the answer is no."""
     if yes:
         return
     if not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""How many nodes and processes a command means, and the framework by which they find each other."""
+"""The options for the nodes and processes of a run, and the framework by which they find each other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ParameterServersOption = Annotated[
 
 @dataclass(frozen=True)
 class Spread:
-    """What was said on the command line."""
+    """The options of the command line."""
 
     nodes: int = 1
     procs: int | None = None

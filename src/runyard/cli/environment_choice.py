@@ -1,4 +1,4 @@
-"""Which environment a command means: one that the workspace knows by name, or one made of a file or an image."""
+"""The options for an environment: one that the workspace knows by name, or one made of a file or an image."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runyard.sdk.workspace.workspace import Workspace
 
 USUAL = ("requirements", "environment", "env", "conda", "conda_dependencies")
-"""Names of files that say nothing beyond what kind of file it is."""
+"""Names of files that tell the kind of file and nothing else."""
 
 EnvironmentOption = Annotated[
     str | None,
@@ -45,7 +45,7 @@ ImageOption = Annotated[
 
 @dataclass(frozen=True)
 class Choice:
-    """What was said on the command line; at most one of them."""
+    """The options of the command line, of which at most one is given."""
 
     environment: str | None = None
     conda: Path | None = None
@@ -59,8 +59,8 @@ class Choice:
 
     def check(self, **others: object) -> None:
         """Refuse two answers to one question, and files that are not there, before anything is started for them."""
-        said = {each.name: getattr(self, each.name) for each in fields(self)}
-        given = [f"--{name}" for name, value in {**others, **said}.items() if value is not None]
+        chosen = {each.name: getattr(self, each.name) for each in fields(self)}
+        given = [f"--{name}" for name, value in {**others, **chosen}.items() if value is not None]
         if len(given) > 1:
             raise typer.BadParameter("they exclude one another: give one of them.", param_hint=" and ".join(given))
         for option, path in (("--conda", self.conda), ("--pip", self.pip)):
@@ -73,7 +73,7 @@ class Choice:
                 )
 
     def get(self, workspace: Workspace, name: str | None = None) -> Environment:
-        """The environment. One that is made here is called `name`, or as its file says, or after the file."""
+        """The environment. One that is made here is called `name`, or by the name in its file, or after the file."""
         from runyard.sdk.environment.environment import Environment
 
         if self.environment is not None:
@@ -105,7 +105,7 @@ def _own_name(file: Path) -> str:
 
 
 def _named_after(file: Path) -> str:
-    """A name made of those of a file and its folder; the file's is left away where it says nothing.
+    """A name made of those of a file and its folder; the file's is left out where it is a usual one.
 
     >>> _named_after(Path("/home/me/cats/requirements.txt")), _named_after(Path("/home/me/cats/gpu.txt"))
     ('cats', 'cats-gpu')

@@ -1,4 +1,4 @@
-"""What the command says when something is wrong, and the exit code that goes with it."""
+"""Error messages of the command, and their exit codes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def debugging() -> bool:
 
 
 def explain(problem: Exception) -> CommandError:
-    """Any error as words and an exit code. What nobody foresaw names its type and how to see more."""
+    """Any error as a message and an exit code. An unexpected one names its type and how to see more."""
     from runyard.client.http import ClientProblem
     from runyard.contracts.names import BadName
     from runyard.sdk.exceptions import AzureMLException

@@ -1,4 +1,4 @@
-"""The `runyard` command: gathers the commands, and turns every error into words and an exit code.
+"""The `runyard` command: gathers the commands, and turns every error into a message and an exit code.
 
 Start-up matters here, so the commands load what they need (the SDK, rich, the server) when they are called.
 """
@@ -49,17 +49,17 @@ class Commands(Suggesting):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        words = list(sys.argv[1:] if args is None else args)
+        arguments = list(sys.argv[1:] if args is None else args)
         with terminal.guarded():
             if not standalone_mode:
-                return super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
-            code = self._run(words, prog_name or "runyard", complete_var, extra)
+                return super().main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
+            code = self._run(arguments, prog_name or "runyard", complete_var, extra)
         sys.exit(code if isinstance(code, int) else 0)
 
-    def _run(self, words: list[str], prog_name: str, complete_var: str | None, extra: dict[str, Any]) -> Any:
-        as_json = "--json" in words[: words.index("--") if "--" in words else None]
+    def _run(self, arguments: list[str], prog_name: str, complete_var: str | None, extra: dict[str, Any]) -> Any:
+        as_json = "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
         try:
-            return super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
+            return super().main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
         except UsageError as problem:
             return _refuse_usage(problem, as_json)
         except typer.Abort:
@@ -71,9 +71,9 @@ class Commands(Suggesting):
             return errors.INTERRUPTED
         except BrokenPipeError:
             return _reader_left()
-        except Exception as problem:  # noqa: BLE001 - it is shown, with its traceback where one is asked for
+        except Exception as problem:  # noqa: BLE001 - it is shown, with its traceback if RUNYARD_DEBUG is set
             if errors.debugging():
-                return _show_all_of_it()
+                return _show_traceback()
             error = errors.explain(problem)
             errors.show(error, as_json)
             return error.exit_code
@@ -92,7 +92,7 @@ def _refuse_usage(problem: Exception, as_json: bool) -> int:
     return errors.USAGE
 
 
-def _show_all_of_it() -> int:
+def _show_traceback() -> int:
     import traceback
 
     traceback.print_exc()
@@ -117,8 +117,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         print(f"runyard {__version__}")
         raise typer.Exit
 

@@ -13,7 +13,7 @@ from runyard.cli.suggestions import Suggesting
 
 
 def group(name: str, help: str) -> typer.Typer:
-    """Commands below one word. The word alone shows what there is, and is no mistake."""
+    """A group of subcommands. The group alone shows its help, and is no mistake."""
     app = typer.Typer(name=name, help=help, cls=Suggesting)
 
     @app.callback(invoke_without_command=True)
@@ -64,7 +64,7 @@ def seconds(text: str, option: str) -> float:
 
 
 def time_ago(text: str | None, option: str) -> datetime | None:
-    """The time that lies so far back; None when none is given."""
+    """The time so long ago; None when none is given."""
     if text is None:
         return None
     try:

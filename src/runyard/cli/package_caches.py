@@ -1,4 +1,4 @@
-"""The caches that keep packages when environments go: where they are, and how to free them.
+"""The package caches that outlive environments: where they are, and how to free them.
 
 uv puts the files of a package into its cache once, and into each environment as hard links. So an environment that is
 removed frees little while the cache is there; in return the next one with the same packages is built at once.
@@ -21,7 +21,7 @@ SECONDS = 20
 
 @dataclass(frozen=True)
 class PackageCache:
-    """`folder` is empty where the tool keeps that to itself."""
+    """`folder` is empty where the tool does not tell."""
 
     tool: str
     folder: str
@@ -29,7 +29,7 @@ class PackageCache:
 
 
 def uv_cache() -> PackageCache | None:
-    """uv's, as uv itself tells where it is."""
+    """The cache of uv, in the folder that `uv cache dir` prints."""
     import subprocess
 
     from runyard.environments import tools
@@ -38,11 +38,11 @@ def uv_cache() -> PackageCache | None:
     if program is None:
         return None
     try:
-        asked = subprocess.run([program, "cache", "dir"], capture_output=True, text=True, timeout=SECONDS, check=False)
+        answer = subprocess.run([program, "cache", "dir"], capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.SubprocessError):
         return None
-    folder = asked.stdout.strip()
-    if asked.returncode or not folder:
+    folder = answer.stdout.strip()
+    if answer.returncode or not folder:
         return None
     found = shutil.which("uv")
     typed = "uv" if found and os.path.realpath(found) == os.path.realpath(program) else str(program)

@@ -1,4 +1,4 @@
-"""What a user means who calls a command by the name that another tool gives it."""
+"""Suggestions for commands that other tools call by another name."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Suggesting(TyperGroup):
 
 def _suggest(context: Context, name: str, is_here: bool) -> None:
     """Refuse the call, where there is something to suggest."""
-    word = name.lower()
+    command = name.lower()
     if is_here:
-        context.fail(f"No such command {name!r}. Did you mean {ELSEWHERE[word]!r}?")
-    if word in SENTENCES and context.parent is None:
-        context.fail(f"No such command {name!r}. {SENTENCES[word]}")
+        context.fail(f"No such command {name!r}. Did you mean {ELSEWHERE[command]!r}?")
+    if command in SENTENCES and context.parent is None:
+        context.fail(f"No such command {name!r}. {SENTENCES[command]}")

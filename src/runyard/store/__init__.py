@@ -1,1 +1,1 @@
-"""What the server keeps: the database (tables, queries, migrations) and the object store. SQL lives here only."""
+"""What the server stores: the database (tables, queries, migrations) and the object store. SQL lives here only."""

@@ -1,4 +1,4 @@
-"""The folders beside the database, kept in step with its transactions.
+"""The folders beside the database, in step with its transactions.
 
 A row may name an object, and a growing file belongs to a row. Rows come and go with a transaction, files do not: so a
 write transaction collects here what it means for the files. Objects that it names are looked up before it commits;

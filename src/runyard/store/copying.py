@@ -1,4 +1,4 @@
-"""Copying all rows of one database into another that is empty, of either kind: the way from SQLite to PostgreSQL."""
+"""Copying all rows of one database into another that is empty, of either kind: the move from SQLite to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT_ONCE = 100
 def copy(source: Database, target: Database) -> int:
     """Copy every row, in one transaction; returns how many.
 
-    The id of the source stays where it is: which database a home uses is for `identity` to say.
+    The id of the source stays where it is: which database a home uses is decided in `identity`.
     """
     total = 0
     with source.read() as reading, target.write() as writing:
@@ -75,9 +75,9 @@ def _last_serial(connection: Connection, table: Table) -> int:
 def _set_last_serial(connection: Connection, table: Table, last: int) -> None:
     if not last:
         return
-    told = {"name": table.name, "last": last}
+    parameters = {"name": table.name, "last": last}
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT setval(pg_get_serial_sequence(:name, 'serial'), :last)"), told)
+        connection.execute(text("SELECT setval(pg_get_serial_sequence(:name, 'serial'), :last)"), parameters)
     elif table.kwargs.get("sqlite_autoincrement"):
-        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), told)
-        connection.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)"), told)
+        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), parameters)
+        connection.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)"), parameters)

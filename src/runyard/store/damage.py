@@ -1,8 +1,8 @@
-"""Rows that cannot be read: each is told by itself, and does not take a whole list with it.
+"""Rows that cannot be read: each is reported by itself, and does not make a whole list fail.
 
-A bit that flipped on a disk, or a hand that edited the database, may leave a row that does not hold what its columns
-say. The types of `runyard.store.tables` find that out. Whoever lists rows reads them with `rows`, and `seen` tells
-afterwards which of them were left out.
+A bit that flipped on a disk, or an edit by hand, may leave a value that its column cannot hold. The types of
+`runyard.store.tables` notice that. Whoever lists rows reads them with `rows`; afterwards `seen` has those that were
+left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runyard.store.errors import Damaged
 log = logging.getLogger("runyard.store")
 
 ERRORS = (Damaged, exc.OperationalError)
-"""What may be raised by a row that cannot be read; `must_be` tells it from the rest."""
+"""What may be raised by a row that cannot be read; `must_be` raises other errors again."""
 
 _SEEN, _ROWS = "runyard.damaged", "runyard.damaged.rows"
 HELP = "Delete it if it can be spared, or stop the server and put back a copy of the database."
@@ -41,7 +41,7 @@ def serials(connection: Connection, table: Table) -> list[int]:
 
 
 def rows(connection: Connection, query: Select[Any], key: Column[int], shown: Column[str]) -> list[Row[Any]]:
-    """The rows of a query, without those that cannot be read. `key` tells them apart, `shown` is what users know."""
+    """The rows of a query, without those that cannot be read. `key` identifies them, `shown` is what users know."""
     try:
         return list(connection.execute(query).all())
     except ERRORS as error:
@@ -56,7 +56,7 @@ def rows(connection: Connection, query: Select[Any], key: Column[int], shown: Co
 
 
 def note(connection: Connection, serial: int, error: Exception, key: Column[int], shown: Column[str]) -> None:
-    """Keep that a row was left out, and why."""
+    """Record that a row was left out, and why."""
     must_be(error)
     if serial in serials(connection, shown.table):
         return
@@ -79,6 +79,6 @@ def note(connection: Connection, serial: int, error: Exception, key: Column[int]
 
 
 def must_be(error: Exception) -> None:
-    """Raise an error again that does not tell of a row which cannot be read."""
+    """Raise an error again that is not about a row which cannot be read."""
     if not isinstance(error, Damaged) and "could not decode" not in str(error).lower():
         raise error

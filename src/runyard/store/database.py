@@ -1,4 +1,4 @@
-"""The one way to the database: opens it, brings it up to date, hands out transactions, says in words what went wrong.
+"""Access to the database: opens it, brings it up to date, hands out transactions, translates its errors.
 
 Queries live in the modules named after their subject; they take the connection that `read()` or `write()` gives.
 """
@@ -54,7 +54,7 @@ class Database:
     def open(cls, url: str | URL) -> Database:
         """Open a database, make it if it is not there, bring its tables up to date if they are older."""
         parsed = _parse(url)
-        database = cls(_engine(parsed), _words(parsed))
+        database = cls(_engine(parsed), _shown(parsed))
         try:
             database._update()
             database._file = _identity(database.where)
@@ -69,7 +69,7 @@ class Database:
         if missing_file(url) is not None:
             return None
         parsed = _parse(url)
-        database = cls(_engine(parsed), _words(parsed))
+        database = cls(_engine(parsed), _shown(parsed))
         try:
             with database.read() as connection:
                 if database._is_current(connection):
@@ -87,16 +87,16 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database and changes nothing."""
-        with self._in_words(), self._readers.begin() as connection:
+        with self._translated_errors(), self._readers.begin() as connection:
             after_commit.bind(connection, self._folders, None)
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that may change rows. There is one at a time: keep it short, and do not nest it."""
+        """A transaction that may change rows. There is one at a time: it has to be short, and cannot be nested."""
         if getattr(self._mine, "writing", False):
             raise RuntimeError("write() inside write() would wait for itself")
-        with self._lock, self._in_words():
+        with self._lock, self._translated_errors():
             self._mine.writing = True
             try:
                 effects = after_commit.Effects()
@@ -121,7 +121,7 @@ class Database:
             raise self._damage
         if self.kind == "sqlite":
             self._check_file()
-        with self._lock, self._in_words(), self._fresh.begin() as connection:
+        with self._lock, self._translated_errors(), self._fresh.begin() as connection:
             self._lock_others_out(connection)
             for table in tables.metadata.sorted_tables:
                 connection.execute(select(literal(1)).select_from(table).limit(1)).first()
@@ -156,7 +156,7 @@ class Database:
         with self.read() as connection:
             if self._is_current(connection):
                 return
-        with self._lock, self._in_words(), self._writers.begin() as connection:
+        with self._lock, self._translated_errors(), self._writers.begin() as connection:
             self._lock_others_out(connection)
             if not self._is_current(connection):
                 migrations.upgrade(connection)
@@ -181,7 +181,7 @@ class Database:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
 
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except (exc.DBAPIError, sqlite3.Error) as error:
@@ -202,17 +202,17 @@ class Database:
 
     def _meaning(self, error: exc.DBAPIError | sqlite3.Error) -> StoreError | None:
         origin = error.orig if isinstance(error, exc.DBAPIError) else error
-        said = str(origin).lower()
-        full = "disk is full" in said or getattr(origin, "sqlstate", None) == "53100"
-        if full or ("disk i/o error" in said and _no_space(self.where)):
+        message = str(origin).lower()
+        full = "disk is full" in message or getattr(origin, "sqlstate", None) == "53100"
+        if full or ("disk i/o error" in message and _no_space(self.where)):
             return disk_full(self.where)
-        if "malformed" in said or "not a database" in said or "could not decode" in said:
+        if "malformed" in message or "not a database" in message or "could not decode" in message:
             damage = self._damaged(str(origin))
-            if "could not decode" not in said:  # which is the matter of one row
+            if "could not decode" not in message:  # which concerns one row only
                 self._damage = damage
             return damage
         if isinstance(origin, sqlite3.OperationalError) and any(
-            words in said for words in ("unable to open", "readonly", "locked")
+            phrase in message for phrase in ("unable to open", "readonly", "locked")
         ):
             return Unavailable(
                 "not_ready",
@@ -241,7 +241,7 @@ def missing_file(url: str | URL) -> str | None:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """What tells one file from another that has its name."""
+    """What distinguishes a file from another one of the same name."""
     try:
         found = os.stat(path)
     except OSError:
@@ -250,7 +250,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _no_space(path: str) -> bool:
-    """Whether the disk of a file is full: SQLite cannot always tell a full disk from a broken one."""
+    """Whether the disk of a file is full: SQLite reports a full disk as a broken one at times."""
     try:
         return shutil.disk_usage(Path(path).absolute().parent).free < 1 << 20
     except OSError:
@@ -277,7 +277,7 @@ def _parse(url: str | URL) -> URL:
     return parsed
 
 
-def _words(url: URL) -> str:
+def _shown(url: URL) -> str:
     """A database as users know it, without its password."""
     return url.database or "" if _is_sqlite(url) else mask(url.render_as_string())
 
@@ -301,7 +301,7 @@ def _engine(url: URL, fresh: bool = False) -> Engine:
             ) from error
     path = Path(str(url.database)).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Made here so that others cannot read it, whatever the umask; why a file cannot be used is for SQLite to say.
+    # Made here so that others cannot read it, whatever the umask; if a file cannot be used, SQLite reports why.
     with suppress(OSError):
         path.touch(mode=0o600, exist_ok=False)
     engine = create_engine(url, poolclass=NullPool) if fresh else create_engine(url, pool_size=10, max_overflow=40)

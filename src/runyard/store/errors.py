@@ -3,7 +3,7 @@
 StoreError
   NotFound      there is no such workspace, experiment, run, file, snapshot
   Conflict      it clashes with what is there already (a name, a gap, a run that goes on)
-  Refused       the request itself is wrong (a bad name, a bad journal line, bytes that are not what was told)
+  Refused       the request itself is wrong (a bad name, a bad journal line, bytes that have another hash)
   DiskFull      nothing more fits; what was there is untouched
   Damaged       the database, or an object, cannot be read by this code
   Mismatched    the database is not the one of this home folder
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 
 class StoreError(Exception):
-    """`title` says what is wrong, `help` what to do, `detail` is for programs."""
+    """`title` is what is wrong, `help` what to do, `detail` is for programs."""
 
     def __init__(self, code: str, title: str, help: str = "", detail: Mapping[str, object] | None = None) -> None:
         super().__init__(f"{title} {help}".strip())

@@ -54,7 +54,7 @@ def tie(home: Path, database: Database, folders: Folders) -> None:
     with database.read() as connection:
         found = of_database(connection)
         if found is not None and found in ids:
-            if len(ids) > 1:  # the process that joined them died before it had said so
+            if len(ids) > 1:  # the process that joined them died before it had noted that
                 _write(home, found)
             return
         fit = look(connection, folders)
@@ -115,9 +115,9 @@ def unnamed_logs(connection: Connection, folders: Folders) -> list[int]:
 
 def _sample(folders: Folders) -> list[str]:
     """Some of the objects of a home, those that wait to be removed among them."""
-    kept = (found.digest for found in folders.objects.walk() if found.digest is not None)
+    stored = (found.digest for found in folders.objects.walk() if found.digest is not None)
     waiting = (each.name for each in folders.objects.aside.waiting() if pack.is_digest(each.name))
-    return list(islice(chain(kept, waiting), SAMPLE))
+    return list(islice(chain(stored, waiting), SAMPLE))
 
 
 def _named(connection: Connection) -> list[str]:

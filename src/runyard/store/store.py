@@ -44,7 +44,7 @@ class Store:
 
     @classmethod
     def join(cls, home: Path, url: str | None = None) -> tuple[Store, Fit]:
-        """Open them as what belongs together from now on, whatever they held before; tells how they fit."""
+        """Open them, and join them from now on, whatever they held before; also returns how well they fit."""
         folders = _folders(home)
         database = Database.open(address(home, url))
         try:
@@ -59,7 +59,7 @@ class Store:
 
 
 def address(home: Path, url: str | None = None) -> str | URL:
-    """Where the database of a home folder is, unless `url` says otherwise."""
+    """The address of the database of a home folder: `url` if given, else the SQLite file in it."""
     return url or URL.create("sqlite", database=str(home.absolute() / "runyard.db"))
 
 

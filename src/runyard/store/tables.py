@@ -1,6 +1,6 @@
-"""The tables, as SQLAlchemy sees them. `migrations/` makes them; a test holds the two together.
+"""The tables, as SQLAlchemy sees them. `migrations/` makes them; a test compares the two.
 
-Rows are joined by small whole numbers (`serial`); the ids that users see are kept beside them. Texts of any length are
+Rows are joined by small whole numbers (`serial`); the ids that users see are other columns. Texts of any length are
 found by a fingerprint, because PostgreSQL cannot index long ones.
 """
 
@@ -40,7 +40,7 @@ def clean(text: str) -> str:
 
 
 def fingerprint(*texts: str) -> bytes:
-    """Sixteen bytes that stand for texts of any length in an index."""
+    """Sixteen bytes that represent texts of any length in an index."""
     return blake2b("\0".join(map(clean, texts)).encode(), digest_size=16).digest()
 
 
@@ -52,8 +52,8 @@ def _unreadable(what: str, value: object) -> Damaged:
     )
 
 
-class Words(TypeDecorator[str]):
-    """Text that a user wrote."""
+class CleanText(TypeDecorator[str]):
+    """Text that users or scripts wrote, in a form that every database can hold."""
 
     impl = Text
     cache_ok = True
@@ -63,7 +63,7 @@ class Words(TypeDecorator[str]):
 
 
 class Moment(TypeDecorator[datetime]):
-    """A time in UTC, kept as whole microseconds since 1970."""
+    """A time in UTC, stored as whole microseconds since 1970."""
 
     impl = BigInteger
     cache_ok = True
@@ -130,23 +130,23 @@ def _workspace(primary_key: bool = False) -> Column[int]:
 
 def _context() -> Column[str]:
     """The snapshot that an image is built from: it stays as long as the row does."""
-    return Column("context", Words, ForeignKey("snapshots.id"))
+    return Column("context", CleanText, ForeignKey("snapshots.id"))
 
 
-identity = Table("identity", metadata, Column("id", Words, primary_key=True))
+identity = Table("identity", metadata, Column("id", CleanText, primary_key=True))
 """One row: what ties the database to its home folder (`runyard.store.identity`)."""
 
 workspaces = Table(
     "workspaces",
     metadata,
     _serial(),
-    Column("id", Words, nullable=False, unique=True),
-    Column("name", Words, nullable=False, unique=True),
-    Column("subscription_id", Words, nullable=False),
-    Column("resource_group", Words, nullable=False),
-    Column("location", Words, nullable=False),
-    Column("friendly_name", Words),
-    Column("description", Words),
+    Column("id", CleanText, nullable=False, unique=True),
+    Column("name", CleanText, nullable=False, unique=True),
+    Column("subscription_id", CleanText, nullable=False),
+    Column("resource_group", CleanText, nullable=False),
+    Column("location", CleanText, nullable=False),
+    Column("friendly_name", CleanText),
+    Column("description", CleanText),
     Column("tags", Document, nullable=False),
     Column("created_at", Moment, nullable=False),
     sqlite_autoincrement=True,
@@ -156,9 +156,9 @@ experiments = Table(
     "experiments",
     metadata,
     _serial(),
-    Column("id", Words, nullable=False, unique=True),
+    Column("id", CleanText, nullable=False, unique=True),
     _workspace(),
-    Column("name", Words, nullable=False),
+    Column("name", CleanText, nullable=False),
     Column("tags", Document, nullable=False),
     Column("last_number", BigInteger, nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -171,7 +171,7 @@ snapshots = Table(
     "snapshots",
     metadata,
     _serial(),
-    Column("id", Words, nullable=False, unique=True),
+    Column("id", CleanText, nullable=False, unique=True),
     Column("manifest", LargeBinary, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -191,25 +191,25 @@ runs = Table(
     "runs",
     metadata,
     _serial(),
-    Column("id", Words, nullable=False, unique=True),
+    Column("id", CleanText, nullable=False, unique=True),
     Column("number", BigInteger, nullable=False),
     Column("workspace", Serial, ForeignKey("workspaces.serial"), nullable=False),
     Column("experiment", Serial, ForeignKey("experiments.serial"), nullable=False),
-    Column("parent_id", Words),
-    Column("root_id", Words, nullable=False),
-    Column("kind", Words, nullable=False),
-    Column("type", Words, nullable=False),
-    Column("name", Words),
-    Column("display_name", Words),
-    Column("description", Words),
-    Column("status", Words, nullable=False),
-    Column("reason", Words),
-    Column("target", Words, nullable=False),
+    Column("parent_id", CleanText),
+    Column("root_id", CleanText, nullable=False),
+    Column("kind", CleanText, nullable=False),
+    Column("type", CleanText, nullable=False),
+    Column("name", CleanText),
+    Column("display_name", CleanText),
+    Column("description", CleanText),
+    Column("status", CleanText, nullable=False),
+    Column("reason", CleanText),
+    Column("target", CleanText, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("started_at", Moment),
     Column("ended_at", Moment),
-    Column("submitted_by", Words),
-    Column("snapshot_id", Words, ForeignKey("snapshots.id")),
+    Column("submitted_by", CleanText),
+    Column("snapshot_id", CleanText, ForeignKey("snapshots.id")),
     Column("error", Document),
     Column("warnings", Document),
     UniqueConstraint("experiment", "number", name="runs_by_number"),
@@ -241,10 +241,10 @@ launches = Table(
     Column("definition", Document),
     Column("launch", Document),
     Column("handle", Document),
-    Column("context", Words),  # the snapshot that the run's image is built from
+    Column("context", CleanText),  # the snapshot that the run's image is built from
     Column("nodes", BigInteger, nullable=False, server_default="1"),
     Column("attempt", BigInteger, nullable=False, server_default="1"),
-    Column("restart", Words),  # why the attempt under way is to be followed by another one
+    Column("restart", CleanText),  # why the attempt under way is to be followed by another one
     Column("meeting", Document),  # where the leader of the attempt's nodes is to be met
     Index("launches_by_context", "context"),
 )
@@ -254,9 +254,9 @@ states = Table(
     metadata,
     _serial(),
     _run(),
-    Column("status", Words, nullable=False),
+    Column("status", CleanText, nullable=False),
     Column("at", Moment, nullable=False),
-    Column("reason", Words),
+    Column("reason", CleanText),
     Index("states_by_run", "run", "serial"),
 )
 
@@ -264,11 +264,11 @@ labels = Table(
     "labels",
     metadata,
     Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
-    Column("kind", Words, primary_key=True),
+    Column("kind", CleanText, primary_key=True),
     Column("key_hash", LargeBinary, primary_key=True),
     Column("value_hash", LargeBinary),
-    Column("key", Words, nullable=False),
-    Column("value", Words),
+    Column("key", CleanText, nullable=False),
+    Column("value", CleanText),
     Index("labels_by_value", "kind", "key_hash", "value_hash", "run"),
     Index("labels_by_key", "kind", "key_hash", "run"),
 )
@@ -279,7 +279,7 @@ files = Table(
     _serial(),
     _run(),
     Column("name_hash", LargeBinary, nullable=False),
-    Column("name", Words, nullable=False),
+    Column("name", CleanText, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("digest", Digest),
     Column("updated_at", Moment, nullable=False),
@@ -292,7 +292,7 @@ journals = Table(
     "journals",
     metadata,
     Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
-    Column("writer", Words, primary_key=True),
+    Column("writer", CleanText, primary_key=True),
     Column("offset", BigInteger, nullable=False),
 )
 
@@ -302,9 +302,9 @@ series = Table(
     _serial(),
     _run(),
     Column("identity", LargeBinary, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("kind", Words, nullable=False),
-    Column("type", Words, nullable=False),
+    Column("name", CleanText, nullable=False),
+    Column("kind", CleanText, nullable=False),
+    Column("type", CleanText, nullable=False),
     Column("rank", BigInteger),  # of the process that logged it, where it had one
     Column("points", BigInteger, nullable=False),
     Column("chunks", BigInteger, nullable=False),
@@ -317,8 +317,8 @@ descriptions = Table(
     metadata,
     Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
     Column("name_hash", LargeBinary, primary_key=True),
-    Column("name", Words, nullable=False),
-    Column("text", Words, nullable=False),
+    Column("name", CleanText, nullable=False),
+    Column("text", CleanText, nullable=False),
 )
 
 chunks = Table(
@@ -327,7 +327,7 @@ chunks = Table(
     Column("series", Serial, ForeignKey("series.serial", ondelete="CASCADE"), primary_key=True),
     Column("ordinal", BigInteger, primary_key=True, autoincrement=False),
     Column("count", BigInteger, nullable=False),
-    Column("encoding", Words, nullable=False),
+    Column("encoding", CleanText, nullable=False),
     Column("times", LargeBinary, nullable=False),
     Column("steps", LargeBinary),
     Column("values", LargeBinary, nullable=False),
@@ -340,8 +340,8 @@ environments = Table(
     metadata,
     _serial(),
     _workspace(),
-    Column("name", Words, nullable=False),
-    Column("version", Words, nullable=False),
+    Column("name", CleanText, nullable=False),
+    Column("version", CleanText, nullable=False),
     Column("content", Digest, nullable=False),
     Column("definition", Document, nullable=False),
     _context(),
@@ -355,8 +355,8 @@ environment_labels = Table(
     "environment_labels",
     metadata,
     _workspace(primary_key=True),
-    Column("name", Words, primary_key=True),
-    Column("label", Words, primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("label", CleanText, primary_key=True),
     Column("environment", Serial, ForeignKey("environments.serial", ondelete="CASCADE"), nullable=False),
     Index("environment_labels_by_environment", "environment"),
 )
@@ -365,8 +365,8 @@ environment_maps = Table(
     "environment_maps",
     metadata,
     _workspace(primary_key=True),
-    Column("pattern", Words, primary_key=True),
-    Column("interpreter", Words),
+    Column("pattern", CleanText, primary_key=True),
+    Column("interpreter", CleanText),
     Column("definition", Document),
     _context(),
     Index("environment_maps_by_context", "context"),
@@ -376,15 +376,15 @@ workspace_settings = Table(
     "workspace_settings",
     metadata,
     _workspace(primary_key=True),
-    Column("key", Words, primary_key=True),
-    Column("value", Words, nullable=False),
+    Column("key", CleanText, primary_key=True),
+    Column("value", CleanText, nullable=False),
 )
 
 wheels = Table(
     "wheels",
     metadata,
     _workspace(primary_key=True),
-    Column("name", Words, primary_key=True),
+    Column("name", CleanText, primary_key=True),
     Column("digest", Digest, primary_key=True),
     Column("size", BigInteger, nullable=False),
     Column("updated_at", Moment, nullable=False),
@@ -395,6 +395,6 @@ compute_targets = Table(
     "compute_targets",
     metadata,
     _workspace(primary_key=True),
-    Column("name", Words, primary_key=True),
+    Column("name", CleanText, primary_key=True),
     Column("document", Document, nullable=False),
 )

@@ -273,7 +273,7 @@ def test_many_small_gangs_all_end_and_do_not_keep_a_large_one_waiting(yard: Yard
 
 def test_the_cluster_can_be_used_from_a_machine_that_is_no_part_of_it(yard: Yard) -> None:
     engine = yard.engine(address=yard.cluster.client_address)
-    # Ray starts a process for each such client: on a busy machine that takes longer than the engine waits for one answer.
+    # Ray starts a process for each such client: on a busy machine that takes longer than the engine waits.
     wait_until(lambda: _answers(engine), 2 * DEADLINE)
     assert len(engine.offer().nodes) == NODES
     handle = engine.start(yard.gang("far", seconds=2 * DEADLINE), yard.events)

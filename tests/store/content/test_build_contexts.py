@@ -16,7 +16,7 @@ from runyard.store.content.deletion import Freed
 from runyard.store.content.sweeping import Swept
 from runyard.store.errors import NotFound
 from runyard.store.runs import runs, workspaces
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

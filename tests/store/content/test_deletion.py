@@ -14,7 +14,7 @@ from runyard.store.content.deletion import Freed
 from runyard.store.errors import Conflict, NotFound
 from runyard.store.metrics import journals
 from runyard.store.runs import experiments, runs, workspaces
-from runyard.store.runs.runs import NewRun, Run
+from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

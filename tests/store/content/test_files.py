@@ -10,7 +10,7 @@ from runyard.store.content.files import FileEntry
 from runyard.store.content.objects import Stored
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.runs import runs
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

@@ -13,7 +13,7 @@ from runyard.contracts.manifest import Entry, make
 from runyard.store.content import aside, deletion, files, snapshots, sweeping
 from runyard.store.content.aside import Held
 from runyard.store.content.sweeping import Swept
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

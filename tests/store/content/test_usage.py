@@ -9,7 +9,7 @@ from runyard.store.content import files, usage
 from runyard.store.content.usage import Usage
 from runyard.store.errors import NotFound
 from runyard.store.metrics import journals
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

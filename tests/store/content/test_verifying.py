@@ -5,7 +5,7 @@ from collections.abc import Callable
 from runyard.contracts.manifest import Entry, make
 from runyard.store.content import files, snapshots, verifying, wheels
 from runyard.store.content.verifying import Damage
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

@@ -15,7 +15,7 @@ from runyard.store import tables
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.metrics import journals, series
 from runyard.store.runs import runs
-from runyard.store.runs.runs import NewRun, Run
+from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

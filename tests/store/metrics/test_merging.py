@@ -13,7 +13,7 @@ from runyard.store.metrics import batches, chunks, series
 from runyard.store.metrics.batches import SeriesName
 from runyard.store.metrics.merging import merged
 from runyard.store.runs import runs
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 Add = Callable[..., None]

@@ -12,7 +12,7 @@ from runyard.store import tables
 from runyard.store.errors import NotFound
 from runyard.store.metrics import batches, chunks, series
 from runyard.store.runs import runs
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

@@ -8,7 +8,7 @@ from runyard.contracts import states
 from runyard.store.content import files
 from runyard.store.errors import Conflict
 from runyard.store.runs import attempts, runs
-from runyard.store.runs.runs import NewRun
+from runyard.store.runs.records import NewRun
 from runyard.store.store import Store
 
 

@@ -7,7 +7,7 @@ import pytest
 from runyard.store.errors import Conflict
 from runyard.store.runs import family, labels, runs
 from runyard.store.runs.labels import SUBMITTED_FROM
-from runyard.store.runs.runs import NewRun
+from runyard.store.runs.records import NewRun
 from runyard.store.store import Store
 
 

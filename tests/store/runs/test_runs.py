@@ -10,7 +10,7 @@ from runyard.contracts.manifest import make
 from runyard.store.content import snapshots
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.runs import runs
-from runyard.store.runs.runs import NewRun, Run
+from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]

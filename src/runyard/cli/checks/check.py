@@ -9,7 +9,7 @@ OK, WARN, FAIL = "ok", "warn", "fail"
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at. `help` says what to do when the verdict is not ok."""
+    """The result of one check. `help` is what to do when the verdict is not ok."""
 
     name: str
     verdict: str

@@ -1,4 +1,4 @@
-"""What can be wrong with Runyard on this machine: one function per thing to look at. Nothing is changed."""
+"""What can be wrong with Runyard on this machine: one function per subject. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runyard import __version__
 from runyard.cli import api
 from runyard.cli.checks import engine_checks, run_folders, store_checks
 from runyard.cli.checks.check import FAIL, OK, WARN, Check
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 from runyard.client.http import ClientProblem, healthy
 from runyard.contracts import home as homes
 from runyard.contracts.installation import installation
@@ -84,7 +84,7 @@ def home_folder(home: Path) -> Iterator[Check]:
         yield Check("home", OK, f"{home}, mode {mode:o}")
     free = shutil.disk_usage(home).free
     verdict = FAIL if free < NO_SPACE else WARN if free < LITTLE_SPACE else OK
-    yield Check("space", verdict, f"{words.size(free)} free", "Free some: `runyard rm` deletes runs for good.")
+    yield Check("space", verdict, f"{formatting.size(free)} free", "Free some: `runyard rm` deletes runs for good.")
 
 
 def secrets(home: Path) -> Iterator[Check]:
@@ -162,7 +162,7 @@ def database(home: Path) -> Iterator[Check]:
         )
         return
     size = sum(part.stat().st_size for part in home.glob("runyard.db*"))
-    yield Check("database", OK, f"{path}, {words.size(size)}")
+    yield Check("database", OK, f"{path}, {formatting.size(size)}")
 
 
 def git() -> Iterator[Check]:
@@ -174,7 +174,7 @@ def git() -> Iterator[Check]:
 
 
 def builders() -> Iterator[Check]:
-    """Who can build environments here. What is missing is missed only by those who ask for it."""
+    """The tools that build environments. A missing one matters only to those whose environments need it."""
     from runyard.environments import tools
 
     uv = tools.find("uv")
@@ -192,12 +192,12 @@ def builders() -> Iterator[Check]:
 
 
 def _version(program: Path) -> str:
-    """What a program says of its version, without its name."""
+    """The version that a program prints, without its name."""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+        output = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.SubprocessError) as error:
         return f"(does not say its version: {error})"
-    lines = said.strip().splitlines()
+    lines = output.strip().splitlines()
     return lines[0].removeprefix(program.name).strip() if lines else "(does not say its version)"
 
 
@@ -220,18 +220,18 @@ def _engine() -> str:
 
 
 def environments(home: Path) -> Iterator[Check]:
-    """What was built for runs, and what builds that were killed have left."""
+    """The built environments, and leftovers of builds that were killed."""
     from runyard.environments.cache import Cache
 
     cache = Cache(home / "environments")
     built = cache.entries()
     if built:
-        size = words.size(sum(entry.size for entry in built))
-        yield Check("environments", OK, f"{words.count(len(built), 'environment')}, {size}, in {cache.folder}")
+        size = formatting.size(sum(entry.size for entry in built))
+        yield Check("environments", OK, f"{formatting.count(len(built), 'environment')}, {size}, in {cache.folder}")
     left = [folder for folder in cache.leftovers() if _age(folder) > LEFTOVER_SECONDS]
     if left:
-        size = words.size(sum(_size(folder) for folder in left))
-        message = f"builds that were killed have left {words.count(len(left), 'folder')}, {size}"
+        size = formatting.size(sum(_size(folder) for folder in left))
+        message = f"builds that were killed have left {formatting.count(len(left), 'folder')}, {size}"
         yield Check("environments", WARN, message, "`runyard env gc` removes them.")
 
 
@@ -248,16 +248,16 @@ def telemetry(home: Path) -> Iterator[Check]:
         yield Check(
             "telemetry",
             WARN,
-            f"{words.size(waiting)} wait to be delivered",
+            f"{formatting.size(waiting)} wait to be delivered",
             "They are delivered while a server runs: `runyard up`.",
         )
 
 
 def half_uploads(home: Path) -> Iterator[Check]:
-    """What uploads that broke off have left."""
+    """Leftovers of uploads that broke off."""
     files = [path for path in _files(home / "objects" / "incoming") if _age(path) > LEFTOVER_SECONDS]
     if files:
-        size = words.size(sum(path.stat().st_size for path in files))
+        size = formatting.size(sum(path.stat().st_size for path in files))
         yield Check(
             "objects",
             WARN,

@@ -1,4 +1,4 @@
-"""What `runyard doctor` says of the folders that node runners work in: what in them still waits to be delivered."""
+"""Checks of the folders that node runners work in: what in them is still to be delivered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runyard.cli.api import Api
 from runyard.cli.checks.check import WARN, Check
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 from runyard.client.http import ClientProblem
 from runyard.contracts import states
 from runyard.contracts.plan import run_of_folder
@@ -17,7 +17,7 @@ NAMED = 5
 
 
 def run_folders(home: Path, server: Api | None) -> Iterator[Check]:
-    """Folders of runs that have ended, or that nobody knows. Those of runs under way are where they should be."""
+    """Folders of runs that have ended, or that the server does not know. Those of active runs are in order."""
     from runyard.engines.runners import holder
 
     runs = home / "runs"
@@ -61,14 +61,14 @@ def run_folders(home: Path, server: Api | None) -> Iterator[Check]:
 
 
 def _named(left: dict[str, list[Path]]) -> str:
-    """How much, of how many runs, and of which."""
+    """The size of the folders, how many runs they belong to, and which."""
     size = sum(_size(folder) for folders in left.values() for folder in folders)
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    return f"{words.size(size)} of {words.count(len(left), 'run')} ({', '.join(list(left)[:NAMED])}{more})"
+    return f"{formatting.size(size)} of {formatting.count(len(left), 'run')} ({', '.join(list(left)[:NAMED])}{more})"
 
 
 def _size(folder: Path) -> int:
-    """A runner may remove it meanwhile."""
+    """The size of a folder, which a runner may remove meanwhile."""
     size = 0
     for path in folder.rglob("*"):
         try:

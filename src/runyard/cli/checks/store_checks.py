@@ -1,5 +1,4 @@
-"""What `runyard doctor` looks at in the store of a home folder: what waits to be removed and, when it is asked to look
-deeply, every object. Nothing is changed."""
+"""Checks of the store of a home folder: what waits to be removed and, on demand, every object. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -12,43 +11,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runyard.cli.checks.check import FAIL, OK, WARN, Check
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 
 if TYPE_CHECKING:
     from runyard.store.database import Database
 
 SHOWN = 20
-"""How many damaged objects are told one by one."""
+"""How many damaged objects are listed one by one."""
 
 
 def waiting(home: Path) -> Iterator[Check]:
-    """What nothing names: moved aside, or held back because it is most of what there is."""
-    from runyard.store.content.aside import KEPT_FOR, Aside, held_back
+    """Files that no row names: moved aside, or held back because they are most of what there is."""
+    from runyard.store.content.aside import RETENTION, Aside, held_back
 
     found = [each for name in ("objects", "growing") for each in Aside(home / name).waiting()]
     if found:
-        size = words.size(sum(each.size for each in found))
-        left = min(each.since for each in found) + KEPT_FOR.total_seconds() - time.time()
+        size = formatting.size(sum(each.size for each in found))
+        left = min(each.since for each in found) + RETENTION.total_seconds() - time.time()
         yield Check(
             "moved aside",
             OK,
-            f"{words.count(len(found), 'file')} that no run names, {size}; each is removed for good after "
-            f"{KEPT_FOR.days} days, the first in {words.duration(max(left, 0))}",
+            f"{formatting.count(len(found), 'file')} that no run names, {size}; each is removed for good after "
+            f"{RETENTION.days} days, the first in {formatting.duration(max(left, 0))}",
         )
     held = held_back(home / "objects")
     if held is not None:
         yield Check(
             "objects",
             WARN,
-            f"the database does not name {held.files:,} of {held.of:,} files, {words.size(held.bytes)}: too many to "
-            "clear them away unasked",
+            f"the database does not name {held.files:,} of {held.of:,} files, {formatting.size(held.bytes)}: "
+            "too many to clear them away unasked",
             "Make sure that it is the right database, and no old copy. If it is: `runyard down`, then "
             "`runyard database sweep`.",
         )
 
 
 def objects(home: Path) -> Iterator[Check]:
-    """Every object: whether its bytes are those that its name says, and whether those that runs need are there."""
+    """Every object: whether its content has the hash in its name, and whether all that runs need is there."""
     if "RUNYARD_SERVER" in os.environ:
         yield Check("objects", WARN, "not checked: they are where the server runs", "`runyard doctor --deep` there.")
         return
@@ -81,7 +80,7 @@ def objects(home: Path) -> Iterator[Check]:
             f"{store.path(damage.digest)} {damage.problem}; needed by {users}",
             "Put it back from a backup. What is sent again with the same content (an upload, a submit) mends it too.",
         )
-    amount = f"{words.count(len(sizes), 'object')}, {words.size(sum(sizes))}"
+    amount = f"{formatting.count(len(sizes), 'object')}, {formatting.size(sum(sizes))}"
     if bad:
         yield Check("objects", FAIL, f"{amount}: {len(bad):,} damaged or missing")
     else:
@@ -90,7 +89,7 @@ def objects(home: Path) -> Iterator[Check]:
 
 @contextmanager
 def _database(home: Path) -> Iterator[Database | None]:
-    """The database of the home as it is, or none: nothing is made or migrated."""
+    """The database of the home as it is, or None: nothing is created or migrated."""
     from runyard.store.database import Database
     from runyard.store.store import address
 

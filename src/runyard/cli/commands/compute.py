@@ -1,4 +1,4 @@
-"""`runyard compute`: the compute targets of the workspace that this folder belongs to, and how they stand."""
+"""`runyard compute`: the compute targets of the workspace that this folder belongs to, and their state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from runyard.cli.commands import compute_make
 from runyard.cli.completion import target_names
 from runyard.cli.options import JsonOption, TargetArgument, group
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, LOW_PRIORITY, NODE_STATES
 
@@ -30,7 +30,7 @@ def ls(as_json: JsonOption = False) -> None:
         for line in _errors(each):
             print(line)
     if len(found) == 1:
-        print(f"\nNext: {words.program()} compute create cpu-cluster --max-nodes 4")
+        print(f"\nNext: {formatting.program()} compute create cpu-cluster --max-nodes 4")
 
 
 def show(name: TargetArgument, as_json: JsonOption = False) -> None:
@@ -47,7 +47,7 @@ def show(name: TargetArgument, as_json: JsonOption = False) -> None:
         print(f"  {fact:{width}}  {value}")
     for line in _errors(found):
         print(line)
-    print(f"Next: {words.program()} compute nodes {name}")
+    print(f"Next: {formatting.program()} compute nodes {name}")
 
 
 def nodes(name: TargetArgument, as_json: JsonOption = False) -> None:
@@ -72,13 +72,13 @@ def rm(
 ) -> None:
     """Remove compute targets. Their runs stay in the history, and a cluster that was attached stays as it is."""
     server, workspace = compute_make.workspace()
-    gone = []
+    removed = []
     for each in dict.fromkeys(name):
-        gone.append(server.delete_target(workspace, each))
+        removed.append(server.delete_target(workspace, each))
         if not as_json:
             print(f"Removed {each}.")
     if as_json:
-        screen.document(gone)
+        screen.document(removed)
 
 
 def _row(target: ComputeDocument) -> tuple[str, ...]:
@@ -106,12 +106,12 @@ def _limits(target: ComputeDocument) -> str:
 
 
 def _now(status: StatusDocument) -> str:
-    """What the nodes do at this moment."""
-    doing = [f"{status['counts'][state]} {state}" for state in NODE_STATES if status["counts"].get(state)]
-    on_the_way = status["target_nodes"] - status["current_nodes"]
-    if on_the_way > 0:
-        doing.append(f"{on_the_way} to come")
-    return ", ".join(doing) or "none"
+    """How many nodes are in which state."""
+    counts = [f"{status['counts'][state]} {state}" for state in NODE_STATES if status["counts"].get(state)]
+    missing = status["target_nodes"] - status["current_nodes"]
+    if missing > 0:
+        counts.append(f"{missing} to come")
+    return ", ".join(counts) or "none"
 
 
 def _facts(target: ComputeDocument) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _facts(target: ComputeDocument) -> Iterator[tuple[str, str]]:
     yield "nodes", _limits(target)
     yield "now", _now(target["status"])
     if here and target["name"] != LOCAL:
-        yield "idle", f"a node leaves after {words.duration(target['idle_seconds'])} without work"
+        yield "idle", f"a node leaves after {formatting.duration(target['idle_seconds'])} without work"
     if target["vm_size"]:
         wish = ": a wish, since runs get what this machine has" if here else " is what each node of a run asks for"
         yield "vm size", f"{target['vm_size']} ({vm_sizes.find(target['vm_size'])}){wish}"
@@ -130,7 +130,7 @@ def _facts(target: ComputeDocument) -> Iterator[tuple[str, str]]:
     for option, value in sorted(target["options"].items()):
         yield option, str(value)
     if target["created_at"]:
-        yield "created", words.local(words.moment(target["created_at"]))
+        yield "created", formatting.local(formatting.moment(target["created_at"]))
 
 
 def _errors(target: ComputeDocument) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from runyard.cli.options import JsonOption, TargetArgument, pairs
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts.compute import DEDICATED, LOCAL_ENGINE, LOW_PRIORITY
 from runyard.contracts.engine_options import BadOptions
 from runyard.contracts.engines import BUILT_IN
@@ -78,7 +78,7 @@ def create(
             "vm_priority": LOW_PRIORITY if low_priority else DEDICATED,
         },
     )
-    _tell(made, "Made", as_json)
+    _report(made, "Made", as_json)
 
 
 def attach(
@@ -189,7 +189,7 @@ def attach(
                 "vm_priority": LOW_PRIORITY if low_priority else DEDICATED,
             },
         )
-    _tell(made, "Attached", as_json)
+    _report(made, "Attached", as_json)
 
 
 def update(
@@ -222,22 +222,22 @@ def update(
     server, here = workspace()
     with screen.spinner(f"Changing {name} ..."):
         changed = server.change_target(here, name, changes)
-    _tell(changed, "Changed", as_json)
+    _report(changed, "Changed", as_json)
 
 
-def _tell(target: ComputeDocument, done: str, as_json: bool) -> None:
+def _report(target: ComputeDocument, done: str, as_json: bool) -> None:
     if as_json:
         screen.document(target)
         return
     name = target["name"]
     print(f"{done} {screen.heading(name)}.")
     print("Next:")
-    print(f"  {words.program()} submit train.py --compute {name}")
-    print(f"  {words.program()} compute show {name}")
+    print(f"  {formatting.program()} submit train.py --compute {name}")
+    print(f"  {formatting.program()} compute show {name}")
 
 
 def _path(given: str | None) -> str | None:
-    """A path from here as one from everywhere."""
+    """An absolute path: the server has another working folder."""
     return None if given is None else os.path.abspath(os.path.expanduser(given))
 
 

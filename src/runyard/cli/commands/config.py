@@ -35,7 +35,7 @@ def set_value(
     """Change a setting: runyard config set environments.relax true"""
     server, workspace = _workspace()
     settings = server.put_setting(workspace, key, value)
-    _tell(key, settings, workspace, as_json)
+    _report(key, settings, workspace, as_json)
 
 
 def get(key: KeyArgument, as_json: JsonOption = False) -> None:
@@ -66,7 +66,7 @@ def unset(key: KeyArgument, as_json: JsonOption = False) -> None:
     """Go back to what holds when nobody has set it."""
     server, workspace = _workspace()
     settings = server.delete_setting(workspace, key)
-    _tell(key, settings, workspace, as_json)
+    _report(key, settings, workspace, as_json)
 
 
 def _workspace() -> tuple[Api, str]:
@@ -77,7 +77,7 @@ def _workspace() -> tuple[Api, str]:
     return api.Api(workspace.service), workspace.name
 
 
-def _tell(key: str, settings: dict[str, str], workspace: str, as_json: bool) -> None:
+def _report(key: str, settings: dict[str, str], workspace: str, as_json: bool) -> None:
     if as_json:
         screen.document(settings)
     elif key in settings:

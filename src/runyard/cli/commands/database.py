@@ -1,21 +1,24 @@
-"""`runyard database`: the rows and the files of a home folder as an operator sees them. The server must not run."""
+"""`runyard database`: work on the rows and files of a home folder while its server does not run."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from runyard.cli import errors
 from runyard.cli.options import JsonOption, group
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import home as homes
+
+if TYPE_CHECKING:
+    from runyard.store.store import Store
 
 DatabaseOption = Annotated[
     str | None,
@@ -40,27 +43,19 @@ def copy(
     as_json: JsonOption = False,
 ) -> None:
     """Copy all rows into another database, which belongs to this home folder from then on."""
-    with _at_rest() as home:
+    with _at_rest() as home, _opened(home, database_url) as store:
         from runyard.store import copying, identity
         from runyard.store.after_commit import Folders
         from runyard.store.database import Database
-        from runyard.store.store import Store
 
-        store = Store.open(home, _url(database_url))
-        try:
-            target = Database.open(to)
-            try:
-                with screen.spinner(f"Copying {words.count(copying.rows(store.database), 'row')} ..."):
-                    copied = copying.copy(store.database, target)
-                identity.join(home, target, Folders(store.objects, store.growing))
-            finally:
-                target.close()
-        finally:
-            store.close()
+        with closing(Database.open(to)) as target:
+            with screen.spinner(f"Copying {formatting.count(copying.rows(store.database), 'row')} ..."):
+                copied = copying.copy(store.database, target)
+            identity.join(home, target, Folders(store.objects, store.growing))
     if as_json:
         screen.document({"rows": copied, "from": store.database.where, "to": target.where, "home": str(home)})
         return
-    print(f"Copied {words.count(copied, 'row')} to {target.where}, which belongs to {home} from now on.")
+    print(f"Copied {formatting.count(copied, 'row')} to {target.where}, which belongs to {home} from now on.")
     print(f"The former database stays as it is at {store.database.where}; the server does not start with it any more.")
     print("Next: set RUNYARD_DATABASE_URL to the new address wherever the server is started, then `runyard up`.")
 
@@ -78,11 +73,11 @@ def join(database_url: DatabaseOption = None, as_json: JsonOption = False) -> No
     print(f"{store.database.where} belongs to {home} from now on.")
     if fit.strange:
         print(
-            f"Of {words.count(fit.files, 'file')} that were looked at there it does not know {fit.strange:,}. They are "
-            "not deleted at once: `runyard doctor` shows what waits."
+            f"Of {formatting.count(fit.files, 'file')} that were looked at there it does not know {fit.strange:,}. "
+            "They are not deleted at once: `runyard doctor` shows what waits."
         )
     if fit.lacking:
-        print(f"Of {words.count(fit.rows, 'file')} that it names {fit.lacking:,} are not there.")
+        print(f"Of {formatting.count(fit.rows, 'file')} that it names {fit.lacking:,} are not there.")
 
 
 def sweep(
@@ -93,32 +88,27 @@ def sweep(
     as_json: JsonOption = False,
 ) -> None:
     """Clear away the files that no run names, even where they are most of what there is."""
-    with _at_rest() as home:
+    with _at_rest() as home, _opened(home, database_url) as store:
         from runyard.store.content import aside, sweeping
-        from runyard.store.store import Store
 
-        store = Store.open(home, _url(database_url))
-        try:
-            swept = sweeping.sweep(store, sweeping.LEFTOVER_AFTER, even_most=True)
-            if now:
-                freed = sweeping.sweep(store, sweeping.LEFTOVER_AFTER, timedelta(0)).bytes_freed
-                swept = sweeping.Swept(swept.files_aside, swept.bytes_aside, swept.bytes_freed + freed)
-        finally:
-            store.close()
+        swept = sweeping.sweep(store, sweeping.LEFTOVER_AFTER, even_most=True)
+        if now:
+            freed = sweeping.sweep(store, sweeping.LEFTOVER_AFTER, timedelta(0)).bytes_freed
+            swept = sweeping.Swept(swept.files_aside, swept.bytes_aside, swept.bytes_freed + freed)
     if as_json:
         screen.document(asdict(swept))
         return
-    moved = f"{words.count(swept.files_aside, 'file')} that no run names, {words.size(swept.bytes_aside)}"
+    moved = f"{formatting.count(swept.files_aside, 'file')} that no run names, {formatting.size(swept.bytes_aside)}"
     if now:
-        print(f"Removed {moved}, and what was moved aside before. {words.size(swept.bytes_freed)} came free.")
+        print(f"Removed {moved}, and what was moved aside before. {formatting.size(swept.bytes_freed)} came free.")
     else:
-        print(f"Moved aside {moved}: removed for good in {aside.KEPT_FOR.days} days, or with --now.")
-        print(f"{words.size(swept.bytes_freed)} came free.")
+        print(f"Moved aside {moved}: removed for good in {aside.RETENTION.days} days, or with --now.")
+        print(f"{formatting.size(swept.bytes_freed)} came free.")
 
 
 @contextmanager
 def _at_rest() -> Iterator[Path]:
-    """The home folder, held as a server holds it, so that none uses it meanwhile."""
+    """The home folder, locked as a server locks it, so that none uses it meanwhile."""
     from runyard.server.home_lock import HomeLock, Taken
     from runyard.store.errors import StoreError
 
@@ -134,6 +124,12 @@ def _at_rest() -> Iterator[Path]:
         ) from error
     except StoreError as error:
         raise errors.CommandError(error.title, error.help, code=error.code, detail=error.detail) from error
+
+
+def _opened(home: Path, url: str | None) -> closing[Store]:
+    from runyard.store.store import Store
+
+    return closing(Store.open(home, _url(url)))
 
 
 def _url(given: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""`runyard doctor`: looks for what is wrong, and says what to do about it."""
+"""`runyard doctor`: looks for problems, and how to solve them."""
 
 from __future__ import annotations
 

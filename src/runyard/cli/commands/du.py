@@ -1,4 +1,4 @@
-"""`runyard du`: where the space is, on this machine and by experiment, and what frees it."""
+"""`runyard du`: disk usage on this machine and by experiment, and how to free it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import typer
 
 from runyard.cli import package_caches
 from runyard.cli.options import JsonOption
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
     from runyard.contracts.documents import ExperimentUsage
 
 SECONDS = 60.0
-"""For how long a server may count what its experiments take."""
+"""How long a server may take to add up the sizes of its experiments."""
 
 REMOVED = "objects/removed"
 
@@ -35,7 +35,7 @@ WHAT = {
     "server.log": "what the server has to say",
     "cache": "may be deleted at any time",
 }
-"""What the folders and files of a home hold. Others are listed by their names."""
+"""What the folders and files of a home are for. Others are listed by name."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def du(
         screen.document({"home": str(home), "places": [asdict(place) for place in places], "experiments": experiments})
         return
     screen.table(
-        ("SIZE", "WHERE", "WHAT"), [(words.size(place.size), _where(place, home), place.what) for place in places]
+        ("SIZE", "WHERE", "WHAT"), [(formatting.size(place.size), _where(place, home), place.what) for place in places]
     )
-    print(f"\n{words.size(sum(place.size for place in places))} together; {home} is the home folder.")
+    print(f"\n{formatting.size(sum(place.size for place in places))} together; {home} is the home folder.")
     if experiments is None:
         print(f"Nothing is known of the experiments: {why_not}")
     if experiments:
@@ -68,13 +68,13 @@ def du(
         screen.table(
             ("EXPERIMENT", "RUNS", "SIZE", "WORKSPACE"),
             [
-                (each["name"], f"{each['runs']:,}", words.size(each["bytes"]), each["workspace"])
+                (each["name"], f"{each['runs']:,}", formatting.size(each["bytes"]), each["workspace"])
                 for each in experiments[:limit]
             ],
         )
         if len(experiments) > limit:
-            print(f"and {words.count(len(experiments) - limit, 'smaller experiment')}")
-        print(f"Next: {words.program()} ls --sort largest")
+            print(f"and {formatting.count(len(experiments) - limit, 'smaller experiment')}")
+        print(f"Next: {formatting.program()} ls --sort largest")
 
 
 def _where(place: Place, home: Path) -> str:
@@ -82,8 +82,8 @@ def _where(place: Place, home: Path) -> str:
 
 
 def _experiments(home: Path) -> tuple[list[ExperimentUsage] | None, str]:
-    """What the experiments take, the largest first; or None, and why it is not known. A disk that is full may keep a
-    server from starting, so none is started."""
+    """The sizes of the experiments, the largest first; or None, and why they are not known. No server is started: that
+    could fail on a full disk."""
     from runyard.cli import api
     from runyard.client.http import ClientProblem
 
@@ -134,7 +134,7 @@ def space(path: Path, seen: set[tuple[int, int]], without: Path | None = None) -
             status = os.lstat(place)
             if S_ISDIR(status.st_mode):
                 left += [entry.path for entry in os.scandir(place)]
-        except OSError:  # it has gone meanwhile, or is another user's
+        except OSError:  # removed meanwhile, or another user's
             continue
         identity = (status.st_dev, status.st_ino)
         if status.st_nlink > 1 and not S_ISDIR(status.st_mode):

@@ -16,7 +16,7 @@ from runyard.cli import errors, package_caches
 from runyard.cli.commands import env_build, env_maps
 from runyard.cli.confirm import agreed
 from runyard.cli.options import JsonOption, group, seconds, size
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -65,11 +65,13 @@ def ls(as_json: JsonOption = False) -> None:
     else:
         columns = ("KEY", "NAME", "KIND", "PYTHON", "SIZE", "USED", "BY", "ASKED FOR")
         screen.table(columns, [_row(cache, entry) for entry in entries])
-        total = words.size(sum(entry.size for entry in entries))
-        print(f"\n{words.count(len(entries), 'environment')}, {total}, in {cache.folder}")
+        total = formatting.size(sum(entry.size for entry in entries))
+        print(f"\n{formatting.count(len(entries), 'environment')}, {total}, in {cache.folder}")
     left = cache.leftovers()
     if left:
-        print(f"Builds that were killed have left {words.count(len(left), 'folder')}: `runyard env gc` removes them.")
+        print(
+            f"Builds that were killed have left {formatting.count(len(left), 'folder')}: `runyard env gc` removes them."
+        )
 
 
 def show(environment: BuiltArgument, as_json: JsonOption = False) -> None:
@@ -107,19 +109,19 @@ def rm(
 
     cache = _cache()
     found = {entry.key: entry for text in environment for entry in _chosen(cache, text, yes)}
-    gone: list[Entry] = []
+    removed: list[Entry] = []
     for entry in found.values():
         try:
             cache.remove(entry.key, force)
         except InUse as problem:
-            done = f" Removed before it: {', '.join(each.key for each in gone)}." if gone else ""
+            done = f" Removed before it: {', '.join(each.key for each in removed)}." if removed else ""
             raise errors.CommandError(
                 f"{problem}{done}",
                 "Wait until it has ended, or stop it (`runyard ls` lists the runs). --force removes what a run uses.",
                 code="environment_in_use",
             ) from None
-        gone.append(entry)
-    _tell_gone(gone, 0, as_json)
+        removed.append(entry)
+    _report_removed(removed, 0, as_json)
 
 
 def gc(
@@ -143,37 +145,38 @@ def gc(
     age = None if unused_for is None else seconds(unused_for, "--unused-for")
     cache = _cache()
     left = cache.sweep()
-    _tell_gone(cache.collect(bytes_kept, age), left, as_json)
+    _report_removed(cache.collect(bytes_kept, age), left, as_json)
 
 
-def _tell_gone(gone: Sequence[Entry], left: int, as_json: bool) -> None:
-    freed = sum(entry.size for entry in gone)
+def _report_removed(removed: Sequence[Entry], left: int, as_json: bool) -> None:
+    freed = sum(entry.size for entry in removed)
     if as_json:
-        removed = [{"key": entry.key, "names": entry.names, "size": entry.size} for entry in gone]
-        kept = [{"folder": cache.folder, "free_with": cache.free_with} for cache in package_caches.of(gone)]
-        screen.document({"removed": removed, "bytes_freed": freed, "leftovers": left, "kept_in": kept})
+        entries = [{"key": entry.key, "names": entry.names, "size": entry.size} for entry in removed]
+        caches = [{"folder": cache.folder, "free_with": cache.free_with} for cache in package_caches.of(removed)]
+        screen.document({"removed": entries, "bytes_freed": freed, "leftovers": left, "kept_in": caches})
         return
     if left:
-        print(f"Removed {words.count(left, 'folder')} that killed builds had left.")
-    for entry in gone:
-        print(f"Removed {', '.join(entry.names) or entry.key} ({entry.key[:SHORT]}, {words.size(entry.size)}).")
-    for cache in package_caches.of(gone):
+        print(f"Removed {formatting.count(left, 'folder')} that killed builds had left.")
+    for entry in removed:
+        print(f"Removed {', '.join(entry.names) or entry.key} ({entry.key[:SHORT]}, {formatting.size(entry.size)}).")
+    for cache in package_caches.of(removed):
         where = f" ({cache.folder})" if cache.folder else ""
         print(f"Most of it is kept by the cache of {cache.tool}{where}, for the next environment.")
-        print(f"`{cache.free_with}` frees that too; `{words.program()} du` shows where the space is.")
-    if not gone and not left:
+        print(f"`{cache.free_with}` frees that too; `{formatting.program()} du` shows where the space is.")
+    if not removed and not left:
         print("There was nothing to remove.")
 
 
 def _chosen(cache: Cache, text: str, yes: bool) -> list[Entry]:
-    """What a name or key means. Where it means several, that is asked about: a name alone does not tell them apart."""
+    """The environments that a name or key means. Where there are several, the user has to confirm."""
     found = _known(cache, text)
     if len(found) > 1:
-        told = "".join(
-            f"\n  {entry.key[:SHORT]}  {words.size(entry.size)}  {_in_short(entry.asked)}".rstrip() for entry in found
+        listed = "".join(
+            f"\n  {entry.key[:SHORT]}  {formatting.size(entry.size)}  {_in_short(entry.asked)}".rstrip()
+            for entry in found
         )
-        size = words.size(sum(entry.size for entry in found))
-        question = f"{text!r} means {len(found)} environments, {size}:{told}\nRemove all of them?"
+        size = formatting.size(sum(entry.size for entry in found))
+        question = f"{text!r} means {len(found)} environments, {size}:{listed}\nRemove all of them?"
         agreed(question, yes, "Nothing was removed.")
     return found
 
@@ -191,7 +194,7 @@ def _known(cache: Cache, text: str) -> list[Entry]:
 
 
 def _matching(cache: Cache, text: str) -> list[Entry]:
-    """All that were asked for under this name; or the one whose key begins so."""
+    """The environments that were requested by this name; or the one whose key begins with it."""
     entries = cache.entries()
     named = [entry for entry in entries if text in entry.names or text == entry.key]
     if named or not text:
@@ -223,14 +226,14 @@ def _moment(when: float) -> datetime:
 
 
 def _row(cache: Cache, entry: Entry) -> tuple[str, ...]:
-    used = "now" if cache.is_used(entry.key) else words.ago(_moment(entry.used_at))
+    used = "now" if cache.is_used(entry.key) else formatting.ago(_moment(entry.used_at))
     names = ", ".join(entry.names)
     return (
         entry.key[:SHORT],
         names,
         entry.kind,
         entry.built.python,
-        words.size(entry.size),
+        formatting.size(entry.size),
         used,
         entry.builder,
         _in_short(entry.asked),
@@ -251,9 +254,9 @@ def _facts(cache: Cache, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "image", built.image
     else:
         yield "folder", str(cache.folder / entry.key)
-    yield "size", words.size(entry.size)
-    yield "built", f"{words.local(_moment(entry.built_at))}, in {words.duration(entry.seconds)}"
-    used = words.duration(time.time() - entry.used_at)
+    yield "size", formatting.size(entry.size)
+    yield "built", f"{formatting.local(_moment(entry.built_at))}, in {formatting.duration(entry.seconds)}"
+    used = formatting.duration(time.time() - entry.used_at)
     yield "used", "by a run, now" if cache.is_used(entry.key) else f"last {used} ago"
     for line in entry.asked:
         yield "asked for", line

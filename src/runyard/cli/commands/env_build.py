@@ -9,7 +9,7 @@ import typer
 from runyard.cli import errors
 from runyard.cli.environment_choice import Choice, CondaOption, ImageOption, PipOption, name_and_version
 from runyard.cli.options import JsonOption
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.cli.output.following import end_line
 from runyard.cli.output.summary import without_definition
 from runyard.contracts import states
@@ -63,7 +63,7 @@ def build(
             screen.document({"environment": known, "run": without_definition(submitted)})
         else:
             print(f"Building {screen.heading(known)} in {run_id}")
-            print(f"Next: {words.program()} logs -f {run_id} --file {BUILD_LOG}")
+            print(f"Next: {formatting.program()} logs -f {run_id} --file {BUILD_LOG}")
         return
     if as_json:
         screen.event({"event": "submitted", "environment": known, "run": without_definition(submitted)})
@@ -80,7 +80,7 @@ def _conclude(known: str, run: RunDocument, as_json: bool) -> None:
     elif run["status"] == states.COMPLETED:
         end_line()
         print(f"{screen.heading(known)} is ready.")
-        print(f"Next: {words.program()} submit train.py --environment {known}")
+        print(f"Next: {formatting.program()} submit train.py --environment {known}")
     else:
         for line in [*summary.ending(run), *summary.error(run)]:
             print(line)
@@ -99,7 +99,7 @@ def show_definition(text: str, as_json: bool) -> None:
         print(f"  labels  {', '.join(found['labels'])}")
     for line in _packages(found["definition"]):
         print(f"  {line}")
-    print(f"It is not built on this machine. Next: {words.program()} env build {found['name']}:{found['version']}")
+    print(f"It is not built on this machine. Next: {formatting.program()} env build {found['name']}:{found['version']}")
 
 
 def _definition(text: str) -> EnvironmentDocument:

@@ -10,7 +10,7 @@ import typer
 
 from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, PipOption
 from runyard.cli.options import JsonOption
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 
 if TYPE_CHECKING:
     from runyard.contracts.documents import EnvironmentMapDocument
@@ -76,7 +76,7 @@ def _show(found: list[EnvironmentMapDocument], workspace: str, as_json: bool) ->
         screen.document(found)
     elif not found:
         print(f"No name is mapped in the workspace {workspace!r}.")
-        print(f"Next: {words.program()} env map 'AzureML-*' --interpreter /path/to/python")
+        print(f"Next: {formatting.program()} env map 'AzureML-*' --interpreter /path/to/python")
     else:
         screen.table(("PATTERN", "USES"), [(each["pattern"], _used(each)) for each in found])
 

@@ -1,4 +1,4 @@
-"""`runyard files` and `runyard get`: what a run keeps in its history, and how to have it here."""
+"""`runyard files` and `runyard get`: the files in the history of a run, and their download."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from runyard.cli import errors
 from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import names
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def files(run: RunArgument, as_json: JsonOption = False) -> None:
         rows = [
             (
                 file["name"],
-                words.size(file["size"]) + (" and growing" if file["growing"] else ""),
-                words.ago(words.moment(file["updated_at"])),
+                formatting.size(file["size"]) + (" and growing" if file["growing"] else ""),
+                formatting.ago(formatting.moment(file["updated_at"])),
             )
             for file in found
         ]
@@ -62,10 +62,10 @@ def get(
 
     server = api.connect()
     run_id = server.find(run)["id"]
-    kept = server.files(run_id)
-    wanted = _wanted(run_id, kept, name or [])
-    on_disk = names.on_disk(names.check_file(file["name"]) for file in kept)
-    places = {file["name"]: on_disk[names.check_file(file["name"])] for file in kept}
+    stored = server.files(run_id)
+    wanted = _wanted(run_id, stored, name or [])
+    on_disk = names.on_disk(names.check_file(file["name"]) for file in stored)
+    places = {file["name"]: on_disk[names.check_file(file["name"])] for file in stored}
     folder = to or _named_like(run_id)
     got: list[dict[str, object]] = []
     with progress("Downloading", sum(file["size"] for file in wanted)) as moved:
@@ -85,7 +85,7 @@ def get(
 
 
 def _named_like(run_id: str) -> Path:
-    """The folder of a run that nobody has chosen another one for. A server is not believed that names one elsewhere."""
+    """The default folder for the files of a run. A server whose id would lead elsewhere is not trusted."""
     try:
         return Path(names.check("run", run_id))
     except names.BadName:
@@ -96,14 +96,14 @@ def _named_like(run_id: str) -> Path:
         ) from None
 
 
-def _wanted(run_id: str, kept: Sequence[FileDocument], asked: Sequence[str]) -> list[FileDocument]:
+def _wanted(run_id: str, stored: Sequence[FileDocument], patterns: Sequence[str]) -> list[FileDocument]:
     """The files that the names mean: each a file, or all files of a folder."""
-    if not asked:
-        return list(kept)
+    if not patterns:
+        return list(stored)
     chosen: dict[str, FileDocument] = {}
-    for name in asked:
+    for name in patterns:
         plain = name.rstrip("/")
-        matching = [file for file in kept if file["name"] == plain or file["name"].startswith(plain + "/")]
+        matching = [file for file in stored if file["name"] == plain or file["name"].startswith(plain + "/")]
         if not matching:
             raise errors.CommandError(
                 f"Run {run_id} has no file {name!r}.",

@@ -10,7 +10,7 @@ from runyard.cli import errors
 from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.cli.output import rank_logs, screen
-from runyard.cli.output.following import Attempts, Sink, Tail, interruptible, json_sink, tell, write
+from runyard.cli.output.following import Attempts, Sink, Tail, interruptible, json_sink, show_state, write
 from runyard.contracts.history import BUILD_LOG, INTERACTIVE_LOG, is_process_log
 
 if TYPE_CHECKING:
@@ -32,12 +32,8 @@ def logs(
     ] = None,
     rank: Annotated[
         str | None,
-        typer.Option(
-            "--rank",
-            metavar="N|all",
-            help="What one process of a distributed run printed, or all of them, line by line. Default: 0.",
-            callback=rank_logs.checked,
-            show_default=False,
+        rank_logs.rank_option(
+            "What one process of a distributed run printed, or all of them, line by line. Default: 0."
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -91,7 +87,7 @@ def _print(server: Api, run: RunDocument, file: str | None, as_json: bool) -> No
     for chunk in server.read(run["id"], name):
         write(chunk, 0)
     if file is None:
-        rank_logs.tell_of_others(run)
+        rank_logs.note_other_ranks(run)
 
 
 def follow_run(server: Api, run_id: str, file: str | None, as_json: bool) -> RunDocument:
@@ -99,7 +95,7 @@ def follow_run(server: Api, run_id: str, file: str | None, as_json: bool) -> Run
     with interruptible(run_id):
         run = server.run(run_id)
         if file is None and not as_json:
-            rank_logs.tell_of_others(run)
+            rank_logs.note_other_ranks(run)
         return _follow(server, run, file, json_sink() if as_json else write, as_json)
 
 
@@ -127,7 +123,7 @@ def _follow(server: Api, run: RunDocument, file: str | None, sink: Sink, as_json
     for kind, value in server.events(run_id):
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
-            tell(value, as_json)
+            show_state(value, as_json)
             look_for_restart()
         elif kind == "file":
             is_new = shown is None or (shown.name == BUILD_LOG and value["name"] != BUILD_LOG)

@@ -12,7 +12,7 @@ import typer
 from runyard.cli import errors
 from runyard.cli.completion import metric_names
 from runyard.cli.options import JsonOption, RunArgument
-from runyard.cli.output import rank_logs, screen, words
+from runyard.cli.output import formatting, rank_logs, screen
 from runyard.contracts import journal
 
 if TYPE_CHECKING:
@@ -33,12 +33,8 @@ def metrics(
     ] = None,
     rank: Annotated[
         str | None,
-        typer.Option(
-            "--rank",
-            metavar="N|all",
-            help="What one rank of a distributed run logged, or each of them apart. Default: all of it as one series.",
-            callback=rank_logs.checked,
-            show_default=False,
+        rank_logs.rank_option(
+            "What one rank of a distributed run logged, or each of them apart. Default: all of it as one series."
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -70,14 +66,14 @@ def metrics(
     else:
         _all(found, apart=rank == rank_logs.ALL)
     if rank is None and not as_json:
-        _tell_of_ranks(found_run["id"], found)
+        _note_ranks(found_run["id"], found)
 
 
 def _of_rank(run_id: str, found: Sequence[MetricDocument], rank: int) -> list[MetricDocument]:
     mine = [metric for metric in found if metric.get("ranks") == [rank]]
     if found and not mine:
         others = sorted({each for metric in found for each in metric.get("ranks", [])})
-        has = f"Ranks that did: {words.ranges(others)}." if others else "What was logged has no rank."
+        has = f"Ranks that did: {formatting.ranges(others)}." if others else "What was logged has no rank."
         raise errors.CommandError(
             f"Rank {rank} of run {run_id} has logged nothing of this. {has}",
             f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows what each rank logged.",
@@ -87,16 +83,16 @@ def _of_rank(run_id: str, found: Sequence[MetricDocument], rank: int) -> list[Me
     return mine
 
 
-def _tell_of_ranks(run_id: str, found: Sequence[MetricDocument]) -> None:
-    """Say that one series holds what several ranks logged: its points are no curve of one of them."""
+def _note_ranks(run_id: str, found: Sequence[MetricDocument]) -> None:
+    """Mention that several ranks logged into one series, whose points are no single curve."""
     most = max((len(metric.get("ranks", [])) for metric in found), default=0)
     if most > 1:
-        way = f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows them apart."
-        print(f"{most} ranks logged into one series. {way}", file=sys.stderr, flush=True)
+        hint = f"`runyard metrics {run_id} --rank {rank_logs.ALL}` shows them apart."
+        print(f"{most} ranks logged into one series. {hint}", file=sys.stderr, flush=True)
 
 
 def _ranks(metric: MetricDocument) -> str:
-    return words.ranges(metric.get("ranks", []))
+    return formatting.ranges(metric.get("ranks", []))
 
 
 def _all(found: Sequence[MetricDocument], apart: bool) -> None:
@@ -106,8 +102,8 @@ def _all(found: Sequence[MetricDocument], apart: bool) -> None:
     for metric in found:
         smallest, largest = _extremes(metric)
         rank = [_ranks(metric)] if apart else []
-        told = (metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
-        rows.append((metric["name"], *rank, *told))
+        cells = (metric["kind"], f"{metric['count']:,}", summary.last_value(metric), smallest, largest)
+        rows.append((metric["name"], *rank, *cells))
     screen.table(("METRIC", *(["RANK"] if apart else []), "KIND", "COUNT", "LAST", "MIN", "MAX"), rows)
 
 
@@ -115,7 +111,7 @@ def _extremes(metric: MetricDocument) -> tuple[str, str]:
     spans = metric.get("buckets") or [{"min": value, "max": value} for value in metric.get("values") or []]
     low = [span["min"] for span in spans if isinstance(span["min"], int | float)]
     high = [span["max"] for span in spans if isinstance(span["max"], int | float)]
-    return (words.number(min(low)), words.number(max(high))) if low and high else ("", "")
+    return (formatting.number(min(low)), formatting.number(max(high))) if low and high else ("", "")
 
 
 def _one(metric: MetricDocument) -> None:
@@ -158,8 +154,8 @@ def _series(metric: MetricDocument) -> None:
 
 
 def _text(value: object) -> str:
-    return words.number(journal.unpack_value(value))
+    return formatting.number(journal.unpack_value(value))
 
 
 def _clock(seconds: float) -> str:
-    return words.local(datetime.fromtimestamp(seconds, timezone.utc))
+    return formatting.local(datetime.fromtimestamp(seconds, timezone.utc))

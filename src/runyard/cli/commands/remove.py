@@ -11,7 +11,7 @@ from runyard.cli import errors
 from runyard.cli.completion import experiment_names, run_ids
 from runyard.cli.confirm import agreed
 from runyard.cli.options import JsonOption, OlderThanOption, time_ago
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import states
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def rm(
     if not freed["runs"] and not freed["experiments"]:
         print("There was nothing to delete.")
         return
-    gone = words.count(freed["runs"], "run")
+    deleted = formatting.count(freed["runs"], "run")
     if freed["experiments"]:
-        gone += f" and the experiment {experiment!r}"
-    print(f"Deleted {gone}. {words.size(freed['bytes_freed'])} came free.")
+        deleted += f" and the experiment {experiment!r}"
+    print(f"Deleted {deleted}. {formatting.size(freed['bytes_freed'])} came free.")
 
 
 def _rm_experiment(server: Api, name: str, yes: bool) -> Freed:
@@ -77,28 +77,28 @@ def _rm_runs(server: Api, ids: list[str], yes: bool) -> Freed:
         taken = server.usage(ids)
         named = ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
         one = len(ids) == 1 and taken["runs"] == 1
-        _agreed(f"{named} ({words.size(taken['bytes']) if one else _amount(taken)})", yes)
+        _agreed(f"{named} ({formatting.size(taken['bytes']) if one else _amount(taken)})", yes)
     return _delete(server, ids)
 
 
-def _rm_old(server: Api, experiment: str | None, before: datetime, said: str, yes: bool) -> Freed:
+def _rm_old(server: Api, experiment: str | None, before: datetime, age: str, yes: bool) -> Freed:
     """Delete the runs that are older and have ended; their children go with them."""
     if experiment is not None:
         server.experiment(experiment)  # refused when there is none
-    # Looked at once more: a server of before knows no such question, and gives all.
+    # Filtered again here: an older server ignores `before`, and returns all.
     ids = [
         run["id"]
         for run in server.runs(experiment=experiment, before=before)
-        if run["status"] in states.TERMINAL and words.moment(run["created_at"]) < before
+        if run["status"] in states.TERMINAL and formatting.moment(run["created_at"]) < before
     ]
     if ids and not yes:
         of = f" of experiment {experiment!r}" if experiment is not None else ""
-        _agreed(f"{_amount(server.usage(ids))}{of}, made more than {said} ago", yes)
+        _agreed(f"{_amount(server.usage(ids))}{of}, made more than {age} ago", yes)
     return _delete(server, ids)
 
 
 def _amount(taken: Usage) -> str:
-    return f"{words.count(taken['runs'], 'run')}, {words.size(taken['bytes'])}"
+    return f"{formatting.count(taken['runs'], 'run')}, {formatting.size(taken['bytes'])}"
 
 
 def _agreed(what: str, yes: bool) -> None:
@@ -106,7 +106,7 @@ def _agreed(what: str, yes: bool) -> None:
 
 
 def _delete(server: Api, ids: list[str]) -> Freed:
-    """Delete one run after the other; a run that went together with its parent counts as deleted."""
+    """Delete one run after the other; one that was deleted together with its parent is passed over."""
     from runyard.client.http import ClientProblem
 
     total: Freed = {"runs": 0, "experiments": 0, "objects": 0, "bytes_freed": 0}
@@ -118,7 +118,7 @@ def _delete(server: Api, ids: list[str]) -> Freed:
                 continue
             error = errors.explain(problem)
             if total["runs"]:
-                error.title += f" The {words.count(total['runs'], 'run')} named before it went."
+                error.title += f" The {formatting.count(total['runs'], 'run')} named before it went."
             raise error from problem
         total["runs"] += freed["runs"]
         total["experiments"] += freed["experiments"]

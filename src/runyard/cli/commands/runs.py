@@ -1,5 +1,5 @@
-"""`runyard ls`, `show`, `stop` and `preempt`: the list of runs, one of them in full, its end before its time, and its
-nodes taken away."""
+"""`runyard ls`, `show`, `stop` and `preempt`: the list of runs, one of them in full, its cancellation, and its
+preemption."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from runyard.cli.completion import experiment_names, statuses
 from runyard.cli.options import JsonOption, OlderThanOption, RunArgument, time_ago
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import states
 
 
@@ -81,9 +81,9 @@ def ls(
             run["status"],
             *([run["workspace"]] if several else []),
             run["experiment"],
-            words.ago(words.moment(run["created_at"])),
-            words.lasted(run["started_at"], run["ended_at"]),
-            words.size(run.get("size", 0)),
+            formatting.ago(formatting.moment(run["created_at"])),
+            formatting.lasted(run["started_at"], run["ended_at"]),
+            formatting.size(run.get("size", 0)),
             run["display_name"] or "",
         )
         for run in listed
@@ -99,11 +99,11 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
 
     server = api.connect()
     found = server.run(server.find(run)["id"])
-    last, kept = server.metrics(found["id"], buckets=1), server.files(found["id"])
+    last, stored = server.metrics(found["id"], buckets=1), server.files(found["id"])
     if as_json:
-        screen.document({**found, "metrics": last, "files": kept})
+        screen.document({**found, "metrics": last, "files": stored})
         return
-    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(kept)]:
+    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(stored)]:
         print(line)
 
 
@@ -141,4 +141,4 @@ def preempt(run: RunArgument, as_json: JsonOption = False) -> None:
         screen.document(found)
         return
     print(f"{found['id']} loses its nodes, and starts again.")
-    print(f"Next: {words.program()} logs -f {found['id']}")
+    print(f"Next: {formatting.program()} logs -f {found['id']}")

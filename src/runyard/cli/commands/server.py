@@ -10,7 +10,7 @@ import typer
 
 from runyard.cli import errors
 from runyard.cli.options import JsonOption
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import home as homes
 
 HostOption = Annotated[
@@ -70,7 +70,7 @@ def up(
     print(f"It keeps everything in {home}")
     print("Next:")
     for command in ("submit train.py --follow", "ls", "doctor", "down"):
-        print(f"  {words.program()} {command}")
+        print(f"  {formatting.program()} {command}")
 
 
 def _settings(host: str | None, port: int | None, database_url: str | None, token_file: Path | None) -> dict[str, str]:

@@ -22,7 +22,7 @@ from runyard.cli.distribution_choice import (
 )
 from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, ImageOption, PipOption
 from runyard.cli.options import JsonOption, pairs
-from runyard.cli.output import rank_logs, screen, words
+from runyard.cli.output import formatting, rank_logs, screen
 from runyard.cli.output.following import end_line
 from runyard.cli.output.summary import without_definition
 from runyard.contracts import states
@@ -111,13 +111,7 @@ def submit(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Show its log until it ends.")] = False,
     rank: Annotated[
         str | None,
-        typer.Option(
-            "--rank",
-            metavar="N|all",
-            help="With --follow: the log of this process of a distributed run, or of all. Default: 0.",
-            callback=rank_logs.checked,
-            show_default=False,
-        ),
+        rank_logs.rank_option("With --follow: the log of this process of a distributed run, or of all. Default: 0."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -228,7 +222,7 @@ def _announce(run: RunDocument, next_commands: bool = True) -> None:
     if next_commands:
         print("Next:")
         for command in ("logs -f", "show", "metrics", "stop"):
-            print(f"  {words.program()} {command} {run['id']}")
+            print(f"  {formatting.program()} {command} {run['id']}")
 
 
 def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
@@ -242,6 +236,6 @@ def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
         end_line()
         for line in [*summary.ending(run), *summary.error(run), *summary.metrics(last)]:
             print(line)
-        print(f"\nNext: {words.program()} show {run['id']}")
+        print(f"\nNext: {formatting.program()} show {run['id']}")
     if run["status"] != states.COMPLETED:
         raise typer.Exit(errors.FAILED)

@@ -1,4 +1,4 @@
-"""Following a run: its logs as they grow, its states, and where all that goes: to the screen, or as JSON."""
+"""Following a run: its logs as they grow and its states, on the screen or as JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Tail:
         self._server, self._run_id, self._sink = server, run_id, sink
 
     def advance(self) -> None:
-        """Hand over what the log has gained."""
+        """Pass on what was appended to the log."""
         from runyard.client.http import ClientProblem
 
         try:
@@ -44,7 +44,7 @@ class Tail:
             self.advance()
 
     def begin_anew(self, attempt: int) -> None:
-        """The run starts again, and so does its log. What it gained before its end lies with those of the attempt."""
+        """The run starts again, and so does its log. Its last lines were moved to the logs of that attempt."""
         from runyard.client.http import ClientProblem
 
         with suppress(ConnectionError, ClientProblem):  # it is in the history, and can be read whole there
@@ -65,7 +65,7 @@ class Attempts:
         self._last = run.get("attempt", 1)
 
     def over(self) -> int | None:
-        """The attempt that is over, when another one has taken its place since this was last asked."""
+        """The attempt that is over, if another one has started since the last call."""
         now = self._server.run(self._run_id).get("attempt", 1)
         over, self._last = self._last, now
         return over if now > over else None
@@ -135,7 +135,7 @@ class Prefixed:
             self(b"\n", 0)
 
 
-def tell(change: StateDocument, as_json: bool) -> None:
+def show_state(change: StateDocument, as_json: bool) -> None:
     """A change of state: for a program always, for a person while there is nothing else to see."""
     if as_json:
         screen.event({"event": "state", **change})
@@ -145,7 +145,7 @@ def tell(change: StateDocument, as_json: bool) -> None:
 
 @contextmanager
 def interruptible(run_id: str) -> Iterator[None]:
-    """Ctrl-C ends the following, not the run, and the user is told so."""
+    """Ctrl-C ends the following, not the run; a note says so."""
     try:
         yield
     except KeyboardInterrupt:

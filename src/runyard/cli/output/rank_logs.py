@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from runyard.cli import errors
 from runyard.cli.output import screen
-from runyard.cli.output.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, tell
+from runyard.cli.output.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, show_state
 from runyard.cli.output.summary import distribution
 from runyard.contracts import history
 
@@ -19,13 +19,20 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
-def checked(given: str | None) -> str | None:
-    """What the option takes: a rank, or all of them."""
-    if given is None or given.lower() == ALL:
-        return None if given is None else ALL
-    if not (given.isascii() and given.isdigit()):
-        raise typer.BadParameter(f"{given!r} is no rank: use a number from 0 on, or '{ALL}'.")
-    return given
+def parse_rank(value: str | None) -> str | None:
+    """A rank, or all of them."""
+    if value is None:
+        return None
+    if value.lower() == ALL:
+        return ALL
+    if not (value.isascii() and value.isdigit()):
+        raise typer.BadParameter(f"{value!r} is no rank: use a number from 0 on, or '{ALL}'.")
+    return value
+
+
+def rank_option(help: str) -> Any:
+    """The option `--rank`, as every command takes it; the help text is the command's own."""
+    return typer.Option("--rank", metavar=f"N|{ALL}", help=help, callback=parse_rank, show_default=False)
 
 
 def of(run: RunDocument) -> list[str]:
@@ -52,8 +59,8 @@ def one(run: RunDocument, names: list[str], rank: int) -> str:
     return names[rank]
 
 
-def tell_of_others(run: RunDocument) -> None:
-    """Say that the log that is shown is not all there is."""
+def note_other_ranks(run: RunDocument) -> None:
+    """Mention that there are logs of other ranks too."""
     count = len(of(run))
     if count > 1:
         note(f"This is rank 0 of {count}. `runyard logs {run['id']} --rank {ALL}` shows every rank.")
@@ -110,7 +117,7 @@ def _follow(server: Api, run: RunDocument, names: list[str], as_json: bool) -> R
     for kind, value in server.events(run_id):
         if kind == "state" and (state := f"{value['status']}: {value['reason']}") != seen:
             seen = state
-            tell(value, as_json)
+            show_state(value, as_json)
             over = attempts.over()
             if over is not None:
                 for each in tails.values():

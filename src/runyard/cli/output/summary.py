@@ -1,4 +1,4 @@
-"""A run in words: the lines that `show` prints, and that `submit --follow` ends with; and in short, for programs."""
+"""The description of a run that `show` prints, and what `submit --follow` ends with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from runyard.cli.output import screen, words
+from runyard.cli.output import formatting, screen
 from runyard.contracts import journal, states
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
@@ -34,12 +34,12 @@ def describe(run: RunDocument) -> Iterator[str]:
         yield screen.heading("States")
         width = max(len(change["status"]) for change in changes)
         for change in changes:
-            when = words.local(words.moment(change["at"]))
+            when = formatting.local(formatting.moment(change["at"]))
             yield f"  {when}  {change['status']:{width}}  {change['reason'] or ''}".rstrip()
 
 
 def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
-    created = words.moment(run["created_at"])
+    created = formatting.moment(run["created_at"])
     yield "experiment", f"{run['experiment']} (run {run['number']})"
     if run["workspace"] != "local":
         yield "workspace", run["workspace"]
@@ -49,15 +49,15 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "description", run["description"]
     if run["parent_id"]:
         yield "parent", run["parent_id"]
-    yield "created", f"{words.local(created)} ({words.ago(created)})"
+    yield "created", f"{formatting.local(created)} ({formatting.ago(created)})"
     if run["started_at"]:
-        yield "took", words.lasted(run["started_at"], run["ended_at"]) + ("" if run["ended_at"] else " so far")
+        yield "took", formatting.lasted(run["started_at"], run["ended_at"]) + ("" if run["ended_at"] else " so far")
     if run["status"] in WAITING and run["reason"]:
         yield "waits", run["reason"]
     if run["target"]:
         yield (
             "compute",
-            run["target"] + (f", {words.count(run.get('nodes', 1), 'node')}" if run.get("nodes", 1) > 1 else ""),
+            run["target"] + (f", {formatting.count(run.get('nodes', 1), 'node')}" if run.get("nodes", 1) > 1 else ""),
         )
     if (spread := distribution(run)).gang:
         yield "processes", _processes(spread)
@@ -90,13 +90,17 @@ def _environment(run: RunDocument) -> str:
     """The environment that the run used, or is to use."""
     from runyard.contracts.environment import CURRENT, Specification  # loads what hashes: not for every command
 
-    said, launch = run["properties"], run.get("launch") or {}
-    asked, key = said.get("runyard.environment.asked"), said.get("runyard.environment.key")
-    mapped = said.get("runyard.environment.mapped")
+    properties, launch = run["properties"], run.get("launch") or {}
+    asked, key = properties.get("runyard.environment.asked"), properties.get("runyard.environment.key")
+    mapped = properties.get("runyard.environment.mapped")
     by = f"; mapped by {mapped}" if mapped else ""
     if key:
-        python = said.get("runyard.environment.python")
-        more = [f"key {key[:12]}", *([f"Python {python}"] if python else []), said.get("runyard.environment.used")]
+        python = properties.get("runyard.environment.python")
+        more = [
+            f"key {key[:12]}",
+            *([f"Python {python}"] if python else []),
+            properties.get("runyard.environment.used"),
+        ]
         return f"{asked or 'without a name'} ({', '.join(filter(None, more))}){by}"
     if Specification.from_dict(launch.get("environment") or {}).kind == CURRENT:
         interpreter = launch.get("interpreter")
@@ -111,15 +115,17 @@ def distribution(run: RunDocument) -> Distribution:
 
 def _processes(spread: Distribution) -> str:
     ranks = spread.ranks()
-    said = words.count(len(ranks), "rank")
+    text = formatting.count(len(ranks), "rank")
     if spread.kind != PLAIN:
-        said += f", {spread.kind}" + (f" over {spread.backend}" if spread.kind == PYTORCH else "")
+        text += f", {spread.kind}" + (f" over {spread.backend}" if spread.kind == PYTORCH else "")
     if spread.kind == TENSORFLOW:
-        said += f": {words.count(spread.workers, 'worker')}"
-        said += f" and {words.count(spread.parameter_servers, 'parameter server')}" if spread.parameter_servers else ""
+        text += f": {formatting.count(spread.workers, 'worker')}"
+        text += (
+            f" and {formatting.count(spread.parameter_servers, 'parameter server')}" if spread.parameter_servers else ""
+        )
     elif spread.nodes > 1:
-        said += f", {len(ranks) // spread.nodes} on each node"
-    return said
+        text += f", {len(ranks) // spread.nodes} on each node"
+    return text
 
 
 def _attempt(run: RunDocument) -> str:
@@ -146,13 +152,13 @@ def _aligned(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 def ending(run: RunDocument) -> Iterator[str]:
     """How a run that was followed went, in a line."""
-    took = words.lasted(run["started_at"], run["ended_at"])
+    took = formatting.lasted(run["started_at"], run["ended_at"])
     yield ""
     yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}" + (f" after {took}" if took else "")
 
 
 def error(run: RunDocument) -> Iterator[str]:
-    """Why the run failed: the exception, the frames in the user's code, the exit in words, and what to do."""
+    """Why the run failed: the exception, the frames in the user's code, how the process ended, and what to do."""
     for warning in run["warnings"] or []:
         yield f"Warning: {warning['message']}"
     problem = run["error"]
@@ -174,7 +180,9 @@ def metrics(found: Sequence[MetricDocument]) -> Iterator[str]:
     width = max(len(metric["name"]) for metric in found)
     for metric in found:
         points = (
-            f"  ({words.count(metric['count'], 'value')})" if metric["kind"] == "values" and metric["count"] > 1 else ""
+            f"  ({formatting.count(metric['count'], 'value')})"
+            if metric["kind"] == "values" and metric["count"] > 1
+            else ""
         )
         yield f"  {metric['name']:{width}}  {last_value(metric)}{points}"
 
@@ -183,12 +191,12 @@ def last_value(metric: MetricDocument) -> str:
     """The newest value of a metric, of whatever kind."""
     if metric["kind"] == "table":
         newest = [(name, column[-1]) for name, column in metric["columns"].items() if column]
-        rows = f"  ({words.count(metric['count'], 'row')})" if metric["count"] > 1 else ""
-        return ", ".join(f"{name}={words.number(journal.unpack_value(value))}" for name, value in newest) + rows
+        rows = f"  ({formatting.count(metric['count'], 'row')})" if metric["count"] > 1 else ""
+        return ", ".join(f"{name}={formatting.number(journal.unpack_value(value))}" for name, value in newest) + rows
     if metric.get("buckets"):
-        return words.number(journal.unpack_value(metric["buckets"][-1]["last"]))
+        return formatting.number(journal.unpack_value(metric["buckets"][-1]["last"]))
     values = metric.get("values") or []
-    return words.number(journal.unpack_value(values[-1])) if values else ""
+    return formatting.number(journal.unpack_value(values[-1])) if values else ""
 
 
 def files(found: Sequence[FileDocument]) -> Iterator[str]:
@@ -197,6 +205,6 @@ def files(found: Sequence[FileDocument]) -> Iterator[str]:
     yield ""
     yield screen.heading("Files")
     for file in found[:SHOWN_FILES]:
-        yield f"  {file['name']}  {words.size(file['size'])}"
+        yield f"  {file['name']}  {formatting.size(file['size'])}"
     if len(found) > SHOWN_FILES:
-        yield f"  and {words.count(len(found) - SHOWN_FILES, 'more file')}"
+        yield f"  and {formatting.count(len(found) - SHOWN_FILES, 'more file')}"

@@ -1,4 +1,4 @@
-"""What stands between the commands and the terminal.
+"""Guards the terminal against what the commands print.
 
 Names, tags, metrics and errors are written by scripts and by other people's servers, and a terminal obeys what it
 finds in them: sequences that fill the clipboard, change the title, clear the screen or hide a line. So all text that a
@@ -23,7 +23,7 @@ _UNREADABLE = re.compile(f"[{_CONTROLS}{_DIRECTIONS}{_HALVES}]")
 _UNREADABLE_IN_LINE = re.compile(f"[\t\n{_CONTROLS}{_DIRECTIONS}{_HALVES}]")
 
 _OWN = f"\0{os.urandom(8).hex()}\0"
-"""Stands for the escape character of our own styles: nobody else can know it."""
+"""Marks the escape character of our own styles: nobody else can know it."""
 
 
 def readable(text: str) -> str:

@@ -21,7 +21,7 @@ LONGEST = 255
 
 @dataclass(frozen=True)
 class EnvironmentMap:
-    """What stands for the names that match `pattern`: exactly one of the others is set."""
+    """What replaces environments whose names match `pattern`: exactly one of the others is set."""
 
     pattern: str
     interpreter: str | None = None
@@ -29,7 +29,7 @@ class EnvironmentMap:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it stands for one name."""
+        """Whether it matches one name only."""
         return re.search(r"[*?\[]", self.pattern) is None
 
     def matches(self, name: str) -> bool:
@@ -87,7 +87,7 @@ def find(connection: Connection, workspace: str) -> list[EnvironmentMap]:
 
 
 def look_up(connection: Connection, workspace: str, name: str) -> EnvironmentMap | None:
-    """What stands for a name in a workspace; None when the environment of that name is used itself."""
+    """The map that applies to a name in a workspace; None when the environment of that name is used itself."""
     return next((each for each in find(connection, workspace) if each.matches(name)), None)
 
 

@@ -37,10 +37,10 @@ class Environment:
 
 
 def register(connection: Connection, workspace: str, definition: Mapping[str, Any]) -> Environment:
-    """Keep a definition. One that is there with the same content keeps its version; a version that is asked for is
+    """Store a definition. If there is one with the same content, that is returned; a version in the definition is
     used as it is. Conflict `environment_exists` when that version holds something else."""
     name = check_name(definition.get("name"))
-    version = _asked_version(definition)
+    version = _requested_version(definition)
     here = workspaces.serial(connection, workspace)
     content = content_hash(definition)
     found = _with_content(connection, here, name, version, content)
@@ -64,7 +64,7 @@ def register(connection: Connection, workspace: str, definition: Mapping[str, An
 def get(
     connection: Connection, workspace: str, name: str, version: str | None = None, label: str | None = None
 ) -> Environment:
-    """One version: the one told, the one that a label points at, or the latest."""
+    """One version: the given one, the one that a label points at, or the latest."""
     row = _row(connection, workspace, name, version, label)
     return _environments(connection, [row])[0]
 
@@ -126,7 +126,7 @@ def check_name(name: object) -> str:
     return name
 
 
-def _asked_version(definition: Mapping[str, Any]) -> str | None:
+def _requested_version(definition: Mapping[str, Any]) -> str | None:
     version = definition.get("version")
     if version is None or version == "":
         return None

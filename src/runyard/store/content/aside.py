@@ -1,10 +1,10 @@
-"""Files that nothing names any more, kept for some days before they go for good.
+"""Files that no row names any more, which are removed for good after some days.
 
-    <folder>/removed/<name>     what lay elsewhere in the folder; its time of change is when it was moved here
+    <folder>/removed/<name>     was elsewhere in the folder; its time of change is when it was moved
     objects/held-back.json      what was too much to be moved aside unasked
 
-A database that is not the right one names nothing of what its folder holds. So what nothing names is not removed at
-once: whoever puts the right database back in time has lost nothing.
+The rows of a wrong database name none of the files in the folder. So files without a row are not removed at once:
+whoever puts the right database back in time has lost nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from datetime import timedelta
 from pathlib import Path
 
 FOLDER = "removed"
-KEPT_FOR = timedelta(days=7)
+RETENTION = timedelta(days=7)
+"""How long a file that was moved aside can be brought back."""
 HELD = "held-back.json"
 
 
@@ -40,7 +41,7 @@ class Waiting:
 
 
 class Aside:
-    """The corner of a folder for what was moved aside. It is made when the first file comes."""
+    """The subfolder for files that were moved aside. It is created with the first one."""
 
     def __init__(self, parent: Path) -> None:
         self.folder = parent / FOLDER
@@ -77,27 +78,27 @@ class Aside:
                 found.append(Waiting(entry.name, status.st_size, status.st_mtime))
         return found
 
-    def remove(self, kept_for: float) -> int:
+    def remove(self, retention: float) -> int:
         """Remove for good what has waited for that many seconds; returns the bytes that came free."""
         freed = 0
         for each in self.waiting():
-            if time.time() - each.since >= kept_for:
+            if time.time() - each.since >= retention:
                 (self.folder / each.name).unlink(missing_ok=True)
                 freed += each.size
         return freed
 
 
 def held_back(objects: Path) -> Held | None:
-    """What the last sweep of an objects folder has held back. No server need run for that, and no database be read."""
+    """What the last sweep of an objects folder held back. Needs neither a server nor the database."""
     try:
-        said = json.loads((objects / HELD).read_text("utf-8"))
-        return Held(int(said["files"]), int(said["bytes"]), int(said["of"]))
+        document = json.loads((objects / HELD).read_text("utf-8"))
+        return Held(int(document["files"]), int(document["bytes"]), int(document["of"]))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
 
 def remember(objects: Path, held: Held | None) -> None:
-    """Write down what a sweep has held back, or that there is nothing of that kind (any more)."""
+    """Store what a sweep held back; None removes the note."""
     path = objects / HELD
     if held is None:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Build contexts: snapshots that images are built from. An environment, a map or a run that names one keeps it."""
+"""Build contexts: snapshots that images are built from. One that an environment, a map or a run names stays."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ rows is small and not counted. An SQLite file does not shrink: the space in it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -25,7 +25,7 @@ from runyard.store.slices import slices
 from runyard.store.store import Store
 
 AT_ONCE = 200
-"""Objects that are removed before other writers get their turn."""
+"""Objects that are cleared away in one transaction, before other writers get their turn."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,29 @@ def delete_workspace(store: Store, name: str) -> Freed:
         left = _delete_rows(connection, serials)
         left.digests.update(connection.scalars(select(tables.wheels.c.digest).where(tables.wheels.c.workspace == here)))
         contexts = _contexts(connection, here)
-        gone = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
+        count = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
         connection.execute(delete(tables.workspaces).where(tables.workspaces.c.serial == here))
         for ids in slices(contexts):
             left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
-    return Freed(runs=len(serials), experiments=gone) + _clear(store, left)
+    return Freed(runs=len(serials), experiments=count) + _clear(store, left)
 
 
 def delete_unused_snapshots(connection: Connection, before: datetime) -> set[str]:
     """Delete the snapshots that were taken before a moment and never run; returns the objects that they named."""
     return _delete_snapshots(connection, tables.snapshots.c.created_at <= before)
+
+
+def clear_unnamed(store: Store, digests: set[str], clear: Callable[[str], int | None]) -> tuple[int, int]:
+    """Clear away those objects that no row names, each by a function that returns its size, or None where it leaves
+    the object. Returns how many were cleared away, and their bytes."""
+    objects = size = 0
+    for some in slices(sorted(digests), AT_ONCE):
+        with store.database.write() as connection:
+            for digest in after_commit.unnamed(connection, some):
+                cleared = clear(digest)
+                if cleared is not None:
+                    objects, size = objects + 1, size + cleared
+    return objects, size
 
 
 def _serials(connection: Connection, run_ids: Sequence[str]) -> list[int]:
@@ -173,13 +186,6 @@ def _delete_snapshots(connection: Connection, which: ColumnElement[bool]) -> set
 
 def _clear(store: Store, left: _Left) -> Freed:
     """Remove the files that deleted rows have left, where no other row names them (or is about to)."""
-    objects = freed = 0
-    for some in slices(sorted(left.digests), AT_ONCE):
-        with store.database.write() as connection:
-            for digest in after_commit.unnamed(connection, some):
-                size = store.objects.discard(digest)
-                if size is not None:
-                    freed += size
-                    objects += 1
+    objects, freed = clear_unnamed(store, left.digests, store.objects.discard)
     freed += sum(store.growing.remove(key) for key in left.growing)
     return Freed(objects=objects, bytes_freed=freed + left.metric_bytes)

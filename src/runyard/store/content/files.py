@@ -99,7 +99,7 @@ def growing(connection: Connection, run_id: str, name: str) -> FileEntry:
 
 
 def known_sizes(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
-    """The sizes that objects had when files of any run were kept; those that no file has are left out."""
+    """The sizes of objects by the rows of files; objects that no file names are left out."""
     query = select(files.c.digest, func.max(files.c.size)).where(files.c.digest.in_(digests))
     return {row[0]: row[1] for row in connection.execute(query.group_by(files.c.digest))}
 
@@ -137,7 +137,7 @@ def rename(connection: Connection, run_id: str, new_names: Mapping[str, str]) ->
 
 
 def seal(store: Store, run_id: str) -> None:
-    """Make an object of every growing file of a run. The hashing holds no lock; bytes that come meanwhile are kept."""
+    """Make an object of every growing file of a run. The hashing holds no lock; no bytes are lost meanwhile."""
     with store.database.read() as connection:
         left = [entry for entry in find(connection, run_id) if entry.growing is not None]
     for entry in left:

@@ -1,8 +1,8 @@
 """Files that are still being written: logs, one plain file per key. What they are called is not known here.
 
     growing/17            bytes arrive here
-    growing/17.sealing    on its way to becoming an object; comes back if the way was not gone to its end
-    growing/removed/17    nothing names it (`runyard.store.content.aside`)
+    growing/17.sealing    becomes an object; is reopened if that is interrupted
+    growing/removed/17    no row names it (`runyard.store.content.aside`)
 
 Bytes are handed to the operating system before an append returns, so they survive the death of any process.
 """
@@ -27,7 +27,7 @@ STRIPES = 64
 
 @dataclass(frozen=True)
 class Extent:
-    """How far a growing file has come, and when."""
+    """The size of a growing file, and when it last grew."""
 
     size: int
     updated_at: datetime
@@ -46,7 +46,7 @@ class Growing:
     def append(self, key: int, offset: int, data: bytes) -> int:
         """Add bytes that begin at `offset`; what is there already is skipped. Returns the new size.
 
-        NotFound says that the file was closed (sealed or removed) meanwhile: ask `files.growing` for it anew.
+        NotFound when the file was closed (sealed or removed) meanwhile: call `files.growing` again.
         """
         with self._locks[key % STRIPES]:
             try:

@@ -1,11 +1,11 @@
-"""The object store: content in a folder, each file once, under its SHA-256. Who names an object is not known here.
+"""The object store: content in a folder, each file once, under its SHA-256. What names an object is not known here.
 
     objects/ab/cd…        the content whose hash is abcd…
     objects/incoming/     being written
-    objects/removed/      nothing names it; comes back when it is asked for (`runyard.store.content.aside`)
+    objects/removed/      no row names it; is moved back when it is requested (`runyard.store.content.aside`)
 
 An object is written aside and renamed, so it is there whole or not at all, whatever process dies. It is not forced to
-the disk one by one: after a power cut an object may be torn. Its size tells then: `has(digest, size)` calls it missing.
+the disk one by one: after a power cut an object may be torn. Then its size is wrong, and `has(digest, size)` is False.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Found:
-    """An object, or a leftover of a writer that died (`digest` is None), as it lies in the folder."""
+    """An object, or a leftover of a writer that died (`digest` is None), as found in the folder."""
 
     path: Path
     digest: str | None
@@ -90,7 +90,7 @@ class Objects:
         return found is not None and (size is None or found == size)
 
     def is_sound(self, digest: str) -> bool:
-        """Whether the object has the bytes that its name says. Reads all of them."""
+        """Whether the content of the object has the hash in its name. Reads all of it."""
         try:
             with self.open(digest) as file:
                 return pack.digest_of(file)[0] == digest
@@ -111,7 +111,7 @@ class Objects:
         return ObjectWriter(self)
 
     def put(self, chunks: Iterable[bytes], digest: str | None = None) -> Stored:
-        """Keep the bytes; with a digest, refuse them when they have another."""
+        """Store the bytes; with a digest, refuse them when they have another."""
         writer = self.writer()
         try:
             for chunk in chunks:
@@ -152,7 +152,7 @@ class Objects:
             return None if self._is_awaited(digest) or not self.has(digest) else self.remove(digest)
 
     def set_aside(self, digest: str) -> int | None:
-        """Move an object that no row names out of the way; returns its size, None on the same terms."""
+        """Move an object that no row names aside; returns its size, None in the same cases."""
         path = self.path(digest)
         with self._lock:
             if self._is_awaited(digest):
@@ -206,7 +206,7 @@ class Objects:
 
 
 class ObjectWriter:
-    """One object on its way in. `finish` or `abort` ends it; both leave nothing half-made behind."""
+    """One object that is being written. `finish` or `abort` ends it; both leave nothing half-made behind."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects

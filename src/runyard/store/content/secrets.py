@@ -21,7 +21,7 @@ _NAME = re.compile(PREFIX + r"[0-9a-f]{32}")
 
 
 class SecretMissing(Exception):
-    """The value of a secret cannot be had; the text says which and what to do."""
+    """The value of a secret is not available; the message names the secret and the remedy."""
 
 
 class Secrets:
@@ -33,7 +33,7 @@ class Secrets:
         self._lock = threading.Lock()
 
     def keep(self, value: str) -> str:
-        """Keep a value; returns its name."""
+        """Store a value; returns its name."""
         name = PREFIX + hmac.new(self._key, value.encode("utf-8"), hashlib.sha256).hexdigest()[:32]
         with self._lock:
             if not (self._folder / name).exists():

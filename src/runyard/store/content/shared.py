@@ -1,5 +1,5 @@
-"""Which snapshots and wheels belong to a workspace: content is kept once for all, by its hash, and a run may fetch what
-its own workspace holds."""
+"""Which snapshots and wheels belong to a workspace: content is stored once for all, by its hash, and a run may fetch
+what its own workspace holds."""
 
 from __future__ import annotations
 

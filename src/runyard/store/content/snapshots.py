@@ -40,7 +40,7 @@ def missing(store: Store, manifest: Manifest, thorough: bool = False) -> list[st
 
 
 def create(connection: Connection, manifest: Manifest) -> None:
-    """Keep a snapshot. Conflict `objects_missing` at the transaction's end if an object is not there."""
+    """Store a snapshot. Conflict `objects_missing` at the transaction's end if an object is not there."""
     id = manifest.id
     if has(connection, id):
         return

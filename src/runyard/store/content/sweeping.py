@@ -1,8 +1,8 @@
 """Clearing away what no row names: leftovers of crashes, snapshots that were never run. It takes two steps, days apart.
 
 Nothing is removed at once: it is moved aside first (`aside`), comes back when a row names it, and goes for good after
-`KEPT_FOR`. Where most of what the folders hold would go, nothing is moved at all, until an operator says that it is
-right: a database that knows so little of its folders is more likely the wrong one, or an old copy.
+`RETENTION`. Where most of what the folders hold would go, nothing is moved at all, until an operator confirms
+it: a database that names so few of the files is more likely the wrong one, or an old copy.
 
 What a user deletes is not treated like that: it goes at once (`deletion`).
 """
@@ -18,7 +18,7 @@ from runyard.contracts import pack
 from runyard.store import after_commit, identity, tables
 from runyard.store.after_commit import Folders
 from runyard.store.content import aside, deletion
-from runyard.store.content.aside import KEPT_FOR, Held
+from runyard.store.content.aside import RETENTION, Held
 from runyard.store.content.objects import Found
 from runyard.store.slices import slices
 from runyard.store.store import Store
@@ -26,11 +26,8 @@ from runyard.store.store import Store
 LEFTOVER_AFTER = timedelta(days=1)
 """How old a leftover must be: an upload that is under way is younger."""
 
-AT_ONCE = 200
-"""Objects that are moved before other writers get their turn."""
-
 LOOKED_UP = 5000
-"""Objects that are looked up in one transaction: a long one would keep SQLite from clearing its log."""
+"""Objects that are looked up in one transaction: a long one would prevent SQLite from clearing its log."""
 
 FEW = 20
 LITTLE = 100_000_000
@@ -47,7 +44,7 @@ class Swept:
     held: Held | None = None
 
 
-def sweep(store: Store, older_than: timedelta, kept_for: timedelta = KEPT_FOR, even_most: bool = False) -> Swept:
+def sweep(store: Store, older_than: timedelta, retention: timedelta = RETENTION, even_most: bool = False) -> Swept:
     """Move aside what no row names and what has not changed for a while; remove what was moved aside long ago.
 
     Give it time enough that an upload which is still under way is not taken for a leftover.
@@ -56,19 +53,19 @@ def sweep(store: Store, older_than: timedelta, kept_for: timedelta = KEPT_FOR, e
     before = datetime.now(timezone.utc) - older_than
     with store.database.write() as connection:
         explained = deletion.delete_unused_snapshots(connection, before)
-    kept: list[Found] = []
+    objects: list[Found] = []
     broken: list[Found] = []
     for found in store.objects.walk():
-        (broken if found.digest is None else kept).append(found)
+        (broken if found.digest is None else objects).append(found)
     unnamed: set[str] = set()
-    for some in slices([str(found.digest) for found in kept if found.modified_at <= before], LOOKED_UP):
+    for some in slices([str(found.digest) for found in objects if found.modified_at <= before], LOOKED_UP):
         with store.database.read() as connection:
             unnamed |= after_commit.unnamed(connection, some)
     with store.database.read() as connection:
         logs = _lost_logs(store, identity.unnamed_logs(connection, Folders(store.objects, store.growing)), before)
-    held = None if even_most else _held(store, kept, unnamed - explained, logs)
+    held = None if even_most else _held(store, objects, unnamed - explained, logs)
     aside.remember(store.objects.folder, held)
-    freed = _remove_broken(broken, before) + _remove_for_good(store, kept_for)
+    freed = _remove_broken(broken, before) + _remove_for_good(store, retention)
     if held is not None:
         return Swept(bytes_freed=freed, held=held)
     files, size = _set_aside(store, unnamed, logs)
@@ -83,7 +80,7 @@ def bring_back(store: Store) -> None:
             unnamed = after_commit.unnamed(connection, waiting)
         for digest in waiting:
             if digest not in unnamed:
-                store.objects.has(digest)  # comes back when it is asked for
+                store.objects.has(digest)  # moves it back
     logs = [int(each.name) for each in store.growing.aside.waiting() if each.name.isdecimal()]
     if logs:
         with store.database.write() as connection:
@@ -94,9 +91,9 @@ def bring_back(store: Store) -> None:
                     store.growing.bring_back(key)
 
 
-def _held(store: Store, kept: list[Found], unexplained: set[str], logs: list[int]) -> Held | None:
-    files, total = len(unexplained) + len(logs), len(kept) + len(store.growing.all())
-    size = sum(found.size for found in kept if found.digest in unexplained) + sum(map(store.growing.size, logs))
+def _held(store: Store, objects: list[Found], unexplained: set[str], logs: list[int]) -> Held | None:
+    files, total = len(unexplained) + len(logs), len(objects) + len(store.growing.all())
+    size = sum(found.size for found in objects if found.digest in unexplained) + sum(map(store.growing.size, logs))
     if 2 * files <= total or (files <= FEW and size <= LITTLE):
         return None
     return Held(files, size, total)
@@ -112,13 +109,7 @@ def _lost_logs(store: Store, keys: list[int], before: datetime) -> list[int]:
 
 
 def _set_aside(store: Store, digests: set[str], logs: list[int]) -> tuple[int, int]:
-    files = size = 0
-    for some in slices(sorted(digests), AT_ONCE):
-        with store.database.write() as connection:
-            for digest in after_commit.unnamed(connection, some):
-                moved = store.objects.set_aside(digest)
-                if moved is not None:
-                    files, size = files + 1, size + moved
+    files, size = deletion.clear_unnamed(store, digests, store.objects.set_aside)
     if logs:
         with store.database.write() as connection:
             unnamed = set(identity.unnamed_logs(connection, Folders(store.objects, store.growing)))
@@ -137,7 +128,7 @@ def _remove_broken(found: list[Found], before: datetime) -> int:
     return freed
 
 
-def _remove_for_good(store: Store, kept_for: timedelta) -> int:
-    # What a row names has come back by now: no row is stored before `Objects.has` was asked for what it names.
-    seconds = kept_for.total_seconds()
+def _remove_for_good(store: Store, retention: timedelta) -> int:
+    # What a row names was moved back by now: no row is stored before `Objects.has` has found what it names.
+    seconds = retention.total_seconds()
     return store.objects.aside.remove(seconds) + store.growing.aside.remove(seconds)

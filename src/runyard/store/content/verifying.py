@@ -1,6 +1,6 @@
-"""Looking at every object: whether it has the bytes that its name says, and whether those that rows name are there.
+"""Verifies every object: whether its content has the hash in its name, and whether all that rows name are there.
 
-Nothing is changed. It reads every byte, so it is for an operator who asks for it, not for a server at work.
+Nothing is changed. It reads every byte, so it is for an operator on demand, not for a running server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Damage:
 
 
 def damaged(objects: Objects, read: Callable[[int], None]) -> Iterator[Damage]:
-    """The objects whose bytes are not those that their names say; `read` is told of the bytes that were read."""
+    """The objects whose content has another hash than their names; `read` gets the count of bytes that were read."""
     for found in objects.walk():
         if found.digest is None:
             continue

@@ -1,4 +1,4 @@
-"""Private wheels: packages that a workspace keeps itself. Their content lies in the object store.
+"""Private wheels: packages of a workspace. Their content is in the object store.
 
 An address holds the hash of the content. A wheel that is put in the place of another under the same name leaves the
 other where it is, because environments may name it.
@@ -35,7 +35,7 @@ class Wheel:
 
 
 def put(connection: Connection, workspace: str, name: str, stored: Stored, exist_ok: bool = False) -> Wheel:
-    """Keep a wheel. Conflict `wheel_exists` for a name that is taken, unless `exist_ok`."""
+    """Store a wheel. Conflict `wheel_exists` for a name that is taken, unless `exist_ok`."""
     check_name(name)
     here = workspaces.serial(connection, workspace)
     if not exist_ok and look_up(connection, workspace, name) is not None:
@@ -76,11 +76,11 @@ def look_up(connection: Connection, workspace: str, name: str) -> Wheel | None:
 
 
 def digests(connection: Connection, workspace: str, lines: Iterable[str]) -> set[str]:
-    """The contents of those wheels of a workspace whose addresses stand in some lines of requirements."""
-    told = {digest for line in lines for digest in _ADDRESS.findall(line)}
+    """The contents of those wheels of a workspace whose addresses are in some lines of requirements."""
+    named = {digest for line in lines for digest in _ADDRESS.findall(line)}
     here = workspaces.serial(connection, workspace)
     query = select(wheels.c.digest).where(wheels.c.workspace == here)
-    return told & set(connection.scalars(query)) if told else set()
+    return named & set(connection.scalars(query)) if named else set()
 
 
 def check_name(name: str) -> str:

@@ -1,6 +1,6 @@
 """A batch of journal records, sorted by what they are about and packed. Nothing here knows the database.
 
-The good batch is taken apart at speed; only when that fails is each record looked at, to say which one is bad.
+A good batch is parsed as a whole, for speed; only when that fails is it parsed record by record, to find the bad one.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def parse(lines: bytes, offset: int) -> Batch:
 
 
 def _records(lines: bytes) -> Iterator[Any]:
-    """The records, read a block at a time: a list for every line of a large batch would keep the collector busy."""
+    """The records, a block at a time: a list for every line of a large batch would burden the garbage collector."""
     start = 0
     while start < len(lines):
         end = lines.rfind(b"\n", start, start + BLOCK) + 1 or lines.index(b"\n", start) + 1
@@ -90,7 +90,7 @@ def _records(lines: bytes) -> Iterator[Any]:
 
 
 def of(records: Iterable[Any]) -> Batch:
-    """Sort and pack records. One that is bad raises a TypeError, a ValueError or one of their kin."""
+    """Sort and pack records. One that is bad raises one of `_WRONG`."""
     batch = Batch()
     groups: dict[SeriesName, _Points | _Rows] = {}
     values: dict[str, _Points] = {}

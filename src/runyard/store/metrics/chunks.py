@@ -7,7 +7,7 @@
     t          rows of a table: JSON, a list of pieces {column: [value, ...]}
 
 Values in JSON are written as in the journal, so that 1, 1.0 and true stay what they are, and NaN survives. Times are
-floats and steps are whole numbers of 8 bytes each; `NO_STEP` stands for none.
+floats and steps are whole numbers of 8 bytes each; `NO_STEP` means none.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def pack(values: list[Any], times: list[Any], steps: list[Any]) -> Chunk:
     if dict in kinds:
         for value in values:
             _plain(value)
-    if math.inf in values or -math.inf in values:  # 1e999, which JSON can say but not give back
+    if math.inf in values or -math.inf in values:  # 1e999, which JSON can read but not write
         raise ValueError("an infinite value is written {'f': 'inf'} or {'f': '-inf'}")
     encoding = NUMBERS if kinds <= {int, float, dict} else ANY
     return Chunk(len(values), encoding, _times(times), _steps(steps), exact_json.dumps(values))

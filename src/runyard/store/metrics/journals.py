@@ -1,6 +1,6 @@
-"""Journals as the server sees them: how far each one has come, and what its records change.
+"""Journals as the server sees them: how much of each one is stored, and what its records change.
 
-A journal only grows at its end, so its byte offset says which lines are known. Offset and changes are stored in one
+A journal only grows at its end, so a byte offset tells which lines are known. Offset and changes are stored in one
 transaction: a batch that comes twice, or overlaps the former one, changes nothing twice.
 """
 
@@ -43,8 +43,8 @@ def accept(
     """Take whole lines that begin at byte `offset` of the journal of `writer`; returns the confirmed offset. `batch` is
     what the lines hold, if that is known.
 
-    Files and the end of a run are not the business of the store: their records are passed over. A property that is set
-    already keeps its value, because nobody could mend a journal that says otherwise.
+    Files and the end of a run are handled elsewhere: their records are skipped. A property that is set
+    already is not changed, because nobody could correct a journal that has another value.
     """
     run = runs.serial_of(connection, run_id)
     confirmed = _confirmed(connection, run, _checked(writer))

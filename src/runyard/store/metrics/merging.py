@@ -38,7 +38,7 @@ def _never_back(series: list[list[Chunk]]) -> list[float]:
 
 
 def _pieces(rows: list[dict[str, Any]]) -> list[dict[str, list[Any]]]:
-    """Rows as pieces of a table: those with the same columns that follow one another stand together."""
+    """Rows as pieces of a table: consecutive ones with the same columns are one piece."""
     found = []
     for columns, group in groupby(rows, key=_columns):
         some = list(group)

@@ -1,4 +1,4 @@
-"""Series: the metrics of runs, kept as packed chunks. How a chunk is packed is in `runyard.store.metrics.chunks`."""
+"""Series: the metrics of runs, stored as packed chunks. How a chunk is packed is in `runyard.store.metrics.chunks`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint
 
 FEW = 100
-"""So many series are asked for one by one; of more, all that lie between them are looked at."""
+"""Up to so many series are selected one by one; beyond that, all between the first and the last are read."""
 
 Metric = dict[str, Any]
 """One metric in the form of docs/protocol.md (M)."""

@@ -1,8 +1,8 @@
-"""Attempts of a run: one that loses its nodes is started again, and what the former attempt logged is kept.
+"""Attempts of a run: one that loses its nodes is started again, and the logs of the former attempt stay.
 
 restart     why the attempt under way is to be followed by another one; a run in Queued that has one waits until
             nothing of the former attempt is alive any more
-meeting     where the leader of the attempt's nodes is to be met
+meeting     the address of the leader of the attempt's nodes
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from runyard.store.tables import launches
 
 
 def ask(connection: Connection, run_id: str, why: str) -> None:
-    """Keep why the attempt under way shall be followed by another one."""
+    """Request another attempt, with the reason."""
     _set(connection, run_id, restart=why)
 
 
@@ -59,9 +59,9 @@ def former_names(found: Iterable[str], attempt: int, folders: Iterable[str]) -> 
 
 
 def place_of(connection: Connection, run_id: str, name: str, attempt: int | None) -> str:
-    """What a file that an attempt has written is called: `name`, unless another attempt is under way by now. What a
-    node sends that was cut off until then must not get into the files of that one, and is kept beside them. None: it
-    was not said which attempt has written it."""
+    """What a file that an attempt has written is called: `name`, unless another attempt is under way by now. A
+    node that was cut off until then must not write into the files of that one: its own are stored beside them. None:
+    it is not known which attempt has written the file."""
     serial = runs.serial_of(connection, run_id)
     if attempt is None:
         return name
@@ -73,13 +73,13 @@ def place_of(connection: Connection, run_id: str, name: str, attempt: int | None
 
 
 def meet(connection: Connection, run_id: str, attempt: int, address: str) -> None:
-    """Keep where the leader of an attempt is to be met."""
+    """Store the address of an attempt's leader."""
     _must_be_under_way(connection, run_id, attempt)
     _set(connection, run_id, meeting={"attempt": attempt, "address": address})
 
 
 def meeting(connection: Connection, run_id: str, attempt: int) -> str | None:
-    """Where the leader of an attempt is to be met; None as long as it has not said."""
+    """The address of an attempt's leader; None as long as it has not reported one."""
     _must_be_under_way(connection, run_id, attempt)
     serial = runs.serial_of(connection, run_id)
     found: Any = connection.scalar(select(launches.c.meeting).where(launches.c.run == serial))
@@ -90,14 +90,14 @@ def _log_folders(connection: Connection, run_id: str) -> set[str]:
     """The usual ones, and those that the run asked to be followed. What is in `outputs` is not begun anew."""
     _, launch = runs.definition_and_launch(connection, run_id)
     folders = set(history.LOG_FOLDERS)
-    for said in (launch or {}).get("directories_to_watch", ()):
+    for folder in (launch or {}).get("directories_to_watch", ()):
         with contextlib.suppress(names.BadName):  # it was not followed either
-            folders.add(names.check_file(said))
+            folders.add(names.check_file(folder))
     return {folder for folder in folders if folder.partition("/")[0] != "outputs"}
 
 
 def _must_be_under_way(connection: Connection, run_id: str, attempt: int) -> None:
-    """A node that was left behind by its run must not wait for ever, nor lead others astray."""
+    """A node that was left behind by its run must not wait for ever, nor mislead others."""
     run = runs.get(connection, run_id)
     if attempt == run.attempt and not (run.ended or run.between_attempts):
         return

@@ -1,7 +1,7 @@
-"""Who stands above a run: its parent, the run that it was submitted from, and who stands above those.
+"""The runs above a run: its parent, the run that it was submitted from, and those above them.
 
 A run that is submitted from inside another one has no parent, as in SDK v1, and a child may be made by a run that is
-not its parent. Which run it came from is then kept as a property, which the server sets.
+not its parent. Which run it came from is then a property, which the server sets.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from runyard.store import tables
 from runyard.store.runs import labels, runs
 from runyard.store.runs.filter import RunFilter
 from runyard.store.runs.labels import SUBMITTED_FROM
-from runyard.store.runs.runs import Run
+from runyard.store.runs.records import Run
 
 
 def above(connection: Connection, run_id: str) -> list[str]:
-    """The run itself and all that stand above it; none for a run that is not there."""
+    """The run itself and all above it; none for a run that is not there."""
     found: list[str] = []
     left = [run_id]
     while left:

@@ -30,7 +30,7 @@ MOST_LABELS = 100
 
 @dataclass(frozen=True)
 class RunFilter:
-    """What is None is not asked for. A tag or property is (key, value), or (key, None) for any value.
+    """A field that is None matches everything. A tag or property is (key, value), or (key, None) for any value.
 
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
     out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
@@ -123,7 +123,7 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
         found.append(_below(connection, wanted.root))
     if wanted.parent is None and wanted.root is None and not wanted.include_children:
         narrow = wanted.status or wanted.type or wanted.target
-        # Nearly every run has no parent. `coalesce` keeps SQLite from choosing that index where a better one is there.
+        # Nearly every run has no parent. `coalesce` stops SQLite from choosing that index where there is a better one.
         found.append(func.coalesce(runs.c.parent_id, "") == "" if narrow else runs.c.parent_id.is_(None))
     return found
 

@@ -1,7 +1,7 @@
 """The ids of runs: each is used once, also when its run was deleted.
 
-A token, a link and a folder on a node name a run by its id and outlive it: with the id used again, they would lead to a
-run that they were not made for. Of a deleted run a fingerprint of the id is kept, and nothing else.
+A token, a link and a folder on a node name a run by its id and outlive it: if the id were used again, they would lead
+to another run. Of a deleted run a fingerprint of the id is stored, and nothing else.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Runs: their rows, their states and their family. What state comes next is decided in `runyard.scheduler.states`."""
+"""Runs: their rows, their states and their family. `records` has what a run holds; `runyard.scheduler.states` decides
+which state comes next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
@@ -16,90 +16,11 @@ from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused, run_not_found
 from runyard.store.runs import experiments, filter, ids, labels
 from runyard.store.runs.filter import RunFilter as RunFilter
-
-Json = dict[str, Any]
-"""An object of JSON, kept as it came."""
-
-SCRIPT, INTERACTIVE, CHILD = "script", "interactive", "child"
-
-
-@dataclass(frozen=True)
-class NewRun:
-    """A run to be made. One with a parent belongs to the parent's workspace and experiment, whatever is said here."""
-
-    id: str
-    workspace: str
-    experiment: str
-    status: str = state_names.NOT_STARTED
-    reason: str | None = None
-    kind: str = SCRIPT
-    type: str = "azureml.scriptrun"
-    parent_id: str | None = None
-    name: str | None = None
-    display_name: str | None = None
-    description: str | None = None
-    tags: Mapping[str, str | None] = field(default_factory=dict)
-    properties: Mapping[str, str | None] = field(default_factory=dict)
-    target: str = "local"
-    submitted_by: str | None = None
-    snapshot_id: str | None = None
-    definition: Json = field(default_factory=dict)
-    launch: Json | None = None
-    nodes: int = 1
-    experiment_id: str = ""  # of an experiment that is known to be there; without it, the one of that name is made
-
-
-@dataclass(frozen=True)
-class Run:
-    id: str
-    number: int
-    workspace: str
-    experiment: str
-    experiment_id: str
-    parent_id: str | None
-    root_id: str
-    kind: str
-    type: str
-    name: str | None
-    display_name: str | None
-    description: str | None
-    status: str
-    reason: str | None
-    target: str
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-    tags: dict[str, str | None]
-    properties: dict[str, str | None]
-    submitted_by: str | None
-    snapshot_id: str | None
-    error: Json | None
-    warnings: list[dict[str, str]]
-    nodes: int = 1
-    attempt: int = 1
-    restart: str | None = None  # why the attempt under way is to be followed by another one
-
-    @property
-    def led(self) -> bool:
-        """Whether the process that made the run leads it: it has no node runner."""
-        return self.kind != SCRIPT
-
-    @property
-    def ended(self) -> bool:
-        return self.status in state_names.TERMINAL
-
-    @property
-    def between_attempts(self) -> bool:
-        """Whether the run is to start again, as soon as nothing of its former attempt is alive any more."""
-        return self.status == state_names.QUEUED and self.restart is not None
-
-
-@dataclass(frozen=True)
-class StateChange:
-    status: str
-    at: datetime
-    reason: str | None
-
+from runyard.store.runs.records import SCRIPT as SCRIPT
+from runyard.store.runs.records import Json
+from runyard.store.runs.records import NewRun as NewRun
+from runyard.store.runs.records import Run as Run
+from runyard.store.runs.records import StateChange as StateChange
 
 # Building a statement costs more than running it: those that every request needs are built once.
 _ROWS: Select[Any] = (
@@ -258,7 +179,7 @@ def record_state(
 ) -> Run:
     """Append a state to the run's history and make it the current one.
 
-    `at` is when the state was learned of, `happened_at` when its cause happened, if that was told: a node may report
+    `at` is when the state was reported, `happened_at` when its cause happened, if that is known: a node may report
     late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
     one. Warnings are added to those that are there, each once.
     """
@@ -286,7 +207,7 @@ def record_state(
 
 
 def changed_at(connection: Connection, run_id: str) -> datetime:
-    """The latest time in the history of a run; what is added to it must not be earlier, whatever a clock says."""
+    """The latest time in the history of a run; later entries must not be earlier, even if a clock was set back."""
     query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
     found: datetime = connection.execute(query).scalar_one()
     return found
@@ -315,7 +236,7 @@ def counts_by_status(connection: Connection) -> dict[str, int]:
 
 
 def set_handle(connection: Connection, run_id: str, handle: Json | None) -> None:
-    """Keep what the engine needs to find the run's node runners again."""
+    """Store what the engine needs to find the run's node runners again."""
     serial = serial_of(connection, run_id)
     connection.execute(update_(tables.launches).where(tables.launches.c.run == serial).values(handle=handle))
 

@@ -20,7 +20,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 @dataclass(frozen=True)
 class Setting:
-    """What is known of one key. `normal` gives a value as it is kept, and None for one that it does not take."""
+    """One key. `normal` returns a value as it is stored, and None for one that is not allowed."""
 
     default: str
     takes: str
@@ -62,7 +62,7 @@ def relax(settings: Mapping[str, str]) -> bool:
 
 
 def limit(settings: Mapping[str, str]) -> int | None:
-    """How many bytes of built environments are kept; None for all."""
+    """The limit for built environments, in bytes; None for no limit."""
     return _bytes(settings[LIMIT])
 
 
@@ -83,20 +83,20 @@ def _known(key: str) -> Setting:
 
 
 def _true_or_false(value: str) -> str | None:
-    word = value.strip().lower()
-    return word if word in ("true", "false") else None
+    text = value.strip().lower()
+    return text if text in ("true", "false") else None
 
 
 def _workspace_or_run(value: str) -> str | None:
-    word = value.strip().lower()
-    return word if word in ("workspace", "run") else None
+    text = value.strip().lower()
+    return text if text in ("workspace", "run") else None
 
 
 def _size_or_none(value: str) -> str | None:
-    word = "".join(value.split())
-    if word.lower() == "none":
+    text = "".join(value.split())
+    if text.lower() == "none":
         return "none"
-    return word if _bytes(word) else None
+    return text if _bytes(text) else None
 
 
 def _bytes(size: str) -> int | None:

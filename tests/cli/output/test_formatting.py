@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runyard.cli.output import words
+from runyard.cli.output import formatting
 
 NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=timezone.utc)
 
@@ -23,7 +23,7 @@ NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=timezone.utc)
     ],
 )
 def test_sizes_change_their_unit_before_they_grow_a_fourth_digit(count: int, text: str) -> None:
-    assert words.size(count) == text
+    assert formatting.size(count) == text
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_sizes_change_their_unit_before_they_grow_a_fourth_digit(count: int, tex
     ],
 )
 def test_durations_carry_over_into_the_next_unit(seconds: float, text: str) -> None:
-    assert words.duration(seconds) == text
+    assert formatting.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_durations_carry_over_into_the_next_unit(seconds: float, text: str) -> N
     [(-5, "just now"), (1, "just now"), (59, "59 s ago"), (60, "1 min ago"), (3600, "1 h ago"), (172_800, "2 d ago")],
 )
 def test_how_long_ago(seconds: float, text: str) -> None:
-    assert words.ago(NOW - timedelta(seconds=seconds), NOW) == text
+    assert formatting.ago(NOW - timedelta(seconds=seconds), NOW) == text
 
 
 def test_a_time_of_the_server_is_read_as_utc() -> None:
-    assert words.moment("2026-11-15T12:00:00.000000Z") == NOW
+    assert formatting.moment("2026-11-15T12:00:00.000000Z") == NOW
 
 
 def test_a_run_that_goes_on_has_lasted_until_now() -> None:
-    assert words.lasted(None, None) == ""
-    assert words.lasted("2026-11-15T11:59:00Z", None, NOW) == "1 min"
-    assert words.lasted("2026-11-15T11:59:00Z", "2026-11-15T11:59:30Z", NOW) == "30 s"
+    assert formatting.lasted(None, None) == ""
+    assert formatting.lasted("2026-11-15T11:59:00Z", None, NOW) == "1 min"
+    assert formatting.lasted("2026-11-15T11:59:00Z", "2026-11-15T11:59:30Z", NOW) == "30 s"
 
 
 def test_the_command_to_copy_is_the_path_that_was_typed_unless_the_shell_finds_it(
@@ -67,6 +67,6 @@ def test_the_command_to_copy_is_the_path_that_was_typed_unless_the_shell_finds_i
     program.chmod(0o755)
     monkeypatch.setattr(sys, "argv", [str(program)])
     monkeypatch.setenv("PATH", "/nowhere")
-    assert words.program() == str(program)
+    assert formatting.program() == str(program)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert words.program() == "runyard"
+    assert formatting.program() == "runyard"
