@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import docker
 import pytest
-from tests.journeys.gang_fixtures import gangs, yard_on
-from tests.journeys.gang_places import ThisMachine
-from tests.journeys.gang_yard import Distribution, GangYard
 from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
+from tests.support.gang_fixtures import gangs, yard_on
+from tests.support.gang_places import ThisMachine
+from tests.support.gang_yard import Distribution, GangYard
 
 from azureml.core import Environment, Run
 from azureml.core.runconfig import DockerConfiguration, PyTorchConfiguration

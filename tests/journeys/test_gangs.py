@@ -6,9 +6,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.journeys.gang_fixtures import cluster_yard, gangs
-from tests.journeys.gang_yard import ENDED, GangYard
 from tests.support.frameworks import environment
+from tests.support.gang_fixtures import cluster_yard, gangs
+from tests.support.gang_yard import ENDED, GangYard
 
 from azureml.core import Experiment, Run
 from azureml.core.runconfig import PyTorchConfiguration

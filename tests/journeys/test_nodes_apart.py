@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.journeys.conftest import closing
-from tests.journeys.gang_places import OnSlurm
-from tests.journeys.gang_yard import GangYard
 from tests.support import slurm_cluster
 from tests.support.frameworks import environment
+from tests.support.gang_places import OnSlurm
+from tests.support.gang_yard import GangYard
 from tests.support.machines import MachinesApart, machines_apart
 from tests.support.slurm_cluster import USUAL, SlurmCluster
 

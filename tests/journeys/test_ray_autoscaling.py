@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.journeys.gang_fixtures import gangs, yard_on
-from tests.journeys.gang_places import OnRay
-from tests.journeys.gang_yard import GangYard
+from tests.support.gang_fixtures import gangs, yard_on
+from tests.support.gang_places import OnRay
+from tests.support.gang_yard import GangYard
 from tests.support.ray_autoscaler import MOST_NODES, GrowingCluster, growing
 
 from azureml.core import Workspace

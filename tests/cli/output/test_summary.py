@@ -7,8 +7,7 @@ import pytest
 from runyard.cli.output import summary
 
 if TYPE_CHECKING:
-    from runyard.cli.api import MetricDocument
-    from runyard.contracts.documents import FileDocument, RunDocument
+    from runyard.contracts.documents import FileDocument, MetricDocument, RunDocument
 
 
 def run(**more: Any) -> RunDocument:

@@ -11,7 +11,7 @@ from azureml.core import Run, Workspace
 from azureml.core.compute import AmlCompute, ComputeTarget, RayCompute, SlurmCompute
 
 if TYPE_CHECKING:
-    from tests.journeys.gang_yard import GangYard
+    from tests.support.gang_yard import GangYard
     from tests.support.ray_cluster import RayCluster
     from tests.support.slurm_cluster import SlurmCluster
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 from tests.journeys.conftest import Yard
-from tests.journeys.gang_places import Place
+from tests.support.gang_places import Place
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig
 from azureml.core.runconfig import MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.journeys.conftest import closing
-from tests.journeys.gang_places import OnRay, OnSlurm, Place, ThisMachine
-from tests.journeys.gang_yard import GangYard
+from tests.support.gang_places import OnRay, OnSlurm, Place, ThisMachine
+from tests.support.gang_yard import GangYard
 
 if TYPE_CHECKING:
     from pathlib import Path
