@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runyard.contracts.distribution import Distribution
 from runyard.node.launch import processes
 
 if TYPE_CHECKING:
-    from tests.node.conftest import Node, Server
+    from tests.node.conftest import Gang, Node, Server
 
 Prepare = Callable[..., "Node"]
 Until = Callable[[Callable[[], object], str], None]
@@ -193,6 +194,28 @@ time.sleep(600)
     assert result["error"]["exit"]["code"] == 0
     assert made.run.read("outputs/saved") == b"yes"
     assert made.run.read("user_logs/std_log.txt") == b"ready\ngoodbye\n"
+
+
+@pytest.mark.parametrize("distribution", [Distribution(), Distribution(processes=2), Distribution(nodes=2)])
+def test_a_cluster_that_stops_a_run_signals_its_processes_too(
+    gang: Callable[..., Gang], until: Until, distribution: Distribution
+) -> None:
+    """By the time a node runner looks, they may have died of it: the run is cancelled, it has not failed."""
+    made = gang({"train.py": "import os\nopen(f'logs/{os.getpid()}', 'w').close()\n" + SLEEP}, distribution)
+    made.start()
+    logs = made.nodes[0].folder / "work" / "logs"  # which the nodes share
+    until(lambda: logs.exists() and len(list(logs.iterdir())) == len(distribution.ranks()), "all processes")
+    script = [int(path.name) for path in logs.iterdir()]
+    runners = [node.runner.pid for node in made.nodes if node.runner is not None]
+    for number, pids in ((signal.SIGSTOP, runners), (signal.SIGTERM, [*script, *runners])):
+        for pid in pids:
+            os.kill(pid, number)
+    until(lambda: not set(script) & set(processes.table()), "the end of the processes")
+    for pid in runners:
+        os.kill(pid, signal.SIGCONT)
+    error = made.wait()["error"]
+    assert error["code"] == "Canceled"
+    assert error["message"].endswith("because the run was cancelled.")
 
 
 def test_a_time_limit(node: Prepare) -> None:
