@@ -140,7 +140,7 @@ def container_name(run_id: str, rank: int | None = None) -> str:
 
 
 def creation(order: ContainerOrder, client: DockerClient, report: Callable[[str], None]) -> dict[str, Any]:
-    """How the container is options: what docker-py's `containers.create` takes."""
+    """The options of the container: what docker-py's `containers.create` takes."""
     asked = order.arguments
     user = asked.get("user") or ("0:0" if is_rootless(client) else f"{os.getuid()}:{os.getgid()}")
     variables = dict(order.variables)
