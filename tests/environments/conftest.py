@@ -47,7 +47,9 @@ class Yard:
 
     def make(self, order: Order) -> Built:
         self.folder.mkdir(exist_ok=True)
-        return choose(order.specification, self.root / "memory").build(replace(order, say=self.log.append), self.folder)
+        return choose(order.specification, self.root / "memory").build(
+            replace(order, report=self.log.append), self.folder
+        )
 
     def installed(self) -> set[str]:
         found = self.folder.glob("lib/python*/site-packages/*.dist-info")

@@ -40,7 +40,7 @@ class ByHand(Builder):
         python.parent.mkdir()
         python.write_text("a Python")
         for line in self.lines:
-            order.say(line)
+            order.report(line)
         if self.problem is not None:
             raise self.problem
         return Built(str(python), str(folder), python="3.11.2", changes=["numpy 1 became 2"] if order.relax else [])

@@ -82,7 +82,7 @@ def _complete(folder: Path) -> bool:
 
 def _make(framework: Framework, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process has left
-    uv = Uv.for_order(Order(Specification(), say=lambda line: None), options_of(()))
+    uv = Uv.for_order(Order(Specification(), report=lambda line: None), options_of(()))
     _must(uv.run("venv", "--quiet", "--no-project", "--python", sys.executable, folder))
     python = folder / "bin" / "python"
     _must(uv.install(python, list(framework.packages), folder))

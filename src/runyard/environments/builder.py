@@ -17,9 +17,9 @@ class Order:
     specification: Specification
     relax: bool = False  # whether a pin that cannot be had may become the nearest version that can
     secrets: Mapping[str, str] = field(default_factory=dict)  # values by name (`runyard.contracts.secrets`)
-    say: Callable[[str], None] = print  # writes a line to the build's log; secrets are masked on the way
+    report: Callable[[str], None] = print  # writes a line to the build's log; secrets in it are masked
     check: Callable[[], None] = lambda: None  # called often; raises to give up
-    fetch: Callable[[str], Path] = Path  # brings a file or folder that the server keeps (`runyard://...`)
+    fetch: Callable[[str], Path] = Path  # fetches a file or folder from the server (`runyard://...`)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Builder(ABC):
 
     @abstractmethod
     def build(self, order: Order, folder: Path) -> Built:
-        """Make the environment in `folder`, which is there and empty. EnvironmentProblem says why it cannot be made.
+        """Make the environment in `folder`, which is there and empty. EnvironmentProblem when it cannot be made.
 
         What is left in the folder after a problem, or after this process was killed, is removed by the caller.
         """

@@ -41,12 +41,12 @@ class Entry:
     kind: str
     builder: str
     built: Built
-    names: list[str] = field(default_factory=list)  # the environments that were asked for and are this one
+    names: list[str] = field(default_factory=list)  # the requested environments that resolve to this one
     size: int = 0  # bytes, counted once; what it shares with others (hard links, layers of images) counts in full
     built_at: float = 0.0  # seconds since 1970
     seconds: float = 0.0  # that building took
     used_at: float = 0.0  # seconds since 1970
-    asked: list[str] = field(default_factory=list)  # what was asked for, a line each; it tells equal names apart
+    asked: list[str] = field(default_factory=list)  # what was requested, a line each: it distinguishes equal names
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Origin:
-    """How an environment comes to be: what its entry tells beside what was built."""
+    """How an environment was requested and built: what its entry holds beside the result."""
 
     kind: str
     builder: str
@@ -63,7 +63,7 @@ class Origin:
 
 
 class InUse(Exception):
-    """The environment cannot be removed: it is being built, or a run uses it, or the engine keeps its image."""
+    """The environment cannot be removed: it is being built, a run uses it, or its image is in use."""
 
 
 class Cache:
@@ -94,7 +94,7 @@ class Cache:
         self,
         key: str,
         make: Callable[[Path], Built],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         check: Callable[[], None],
         origin: Origin,
         good: Callable[[Entry], bool] = lambda entry: True,
@@ -104,7 +104,7 @@ class Cache:
         One that is there and is not `good` is removed first. When `make` raises, nothing of it stays.
         """
         self._make_folder()
-        with self._lock(key, say, check) as lock:
+        with self._lock(key, report, check) as lock:
             found = self.find(key)
             if found is not None and good(found):
                 return found
@@ -115,7 +115,7 @@ class Cache:
                 lock.write("")
 
     def name(self, key: str, name: str) -> None:
-        """Note one more name under which the environment was asked for; not worth waiting for."""
+        """Record one more name by which the environment was requested, unless somebody holds the lock."""
         lock = locks.alone(self._path(key, _LOCK))
         if lock is None:
             return
@@ -125,7 +125,7 @@ class Cache:
                 self._write(replace(entry, names=[*entry.names, name]))
 
     def use(self, key: str) -> Held:
-        """Keep the environment from being removed for as long as what is returned is kept.
+        """Protect the environment from removal until the returned lock is released.
 
         Take it before looking for the environment: what is found afterwards stays.
         """
@@ -164,7 +164,7 @@ class Cache:
         Those that were not used for the longest time go first; those in use stay, even if they are too large.
         """
         self.sweep()
-        gone: list[Entry] = []
+        removed: list[Entry] = []
         entries = self.entries()
         total = sum(entry.size for entry in entries)
         latest = None if unused_for is None else time.time() - unused_for
@@ -177,8 +177,8 @@ class Cache:
             except InUse:
                 continue
             total -= entry.size
-            gone.append(entry)
-        return gone
+            removed.append(entry)
+        return removed
 
     def leftovers(self) -> list[Path]:
         """What builds that were killed have left, as far as nobody is at work on it."""
@@ -206,21 +206,21 @@ class Cache:
 
     # -- one environment, whose lock is held ------------------------------------------------------------------------
 
-    def _lock(self, key: str, say: Callable[[str], None], check: Callable[[], None]) -> Held:
-        path, told = self._path(key, _LOCK), False
+    def _lock(self, key: str, report: Callable[[str], None], check: Callable[[], None]) -> Held:
+        path, reported = self._path(key, _LOCK), False
         while True:
             check()
             lock = locks.alone(path)
             if lock is not None:
                 return lock
             builder = _text(path)
-            if builder and not told:
-                say(f"waits for process {builder}, which builds it")
-                told = True
+            if builder and not reported:
+                report(f"waits for process {builder}, which builds it")
+                reported = True
             time.sleep(LOOK_EVERY)
 
     def _lock_unless_building(self, key: str) -> Held:
-        """The lock, from among those who hold it for a moment and do not say that they build."""
+        """The lock, from among those who hold it for a moment without building."""
         deadline = time.monotonic() + 2.0
         while True:
             lock = locks.alone(self._path(key, _LOCK))
@@ -257,10 +257,10 @@ class Cache:
         return aside
 
     def _write(self, entry: Entry) -> None:
-        said = entry.as_dict()
-        used_at = said.pop("used_at")
+        document = entry.as_dict()
+        used_at = document.pop("used_at")
         path = self._path(entry.key, _ENTRY)
-        write_private(path, json.dumps(said, indent=1))
+        write_private(path, json.dumps(document, indent=1))
         os.utime(path, (used_at, used_at))
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -270,11 +270,11 @@ class Cache:
         path = self._path(key, _ENTRY)
         try:
             with open(path, "rb") as file:
-                said = as_object(file.read(), path)
+                document = as_object(file.read(), path)
                 used_at = os.fstat(file.fileno()).st_mtime
-            entry = made_of(Entry, {**said, "key": key}, path)
+            entry = made_of(Entry, {**document, "key": key}, path)
             os.stat(self.folder / key)
-            return replace(entry, built=made_of(Built, said["built"], path), used_at=used_at)
+            return replace(entry, built=made_of(Built, document["built"], path), used_at=used_at)
         except (OSError, BadFile):
             return None
 
@@ -286,7 +286,7 @@ class Cache:
                 yield path
 
     def _remove_strays(self, key: str) -> None:
-        """The files beside an environment that is gone, and entries that were not written to their end."""
+        """The files beside a removed environment, and entries that were not written to their end."""
         lock = locks.alone(self._path(key, _LOCK))
         if lock is None:
             return

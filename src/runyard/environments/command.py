@@ -31,14 +31,14 @@ class Finished:
 
 def run(
     argv: Sequence[str | os.PathLike[str]],
-    say: Callable[[str], None],
+    report: Callable[[str], None],
     check: Callable[[], None],
     variables: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Finished:
-    """Run a tool to its end. `say` gets each line; when `check` raises, the tool is ended with all it has started."""
+    """Run a tool to its end. `report` gets each line; when `check` raises, the tool is killed with all its children."""
     process = subprocess.Popen(
-        [os.fspath(word) for word in argv],
+        [os.fspath(argument) for argument in argv],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -51,7 +51,7 @@ def run(
     try:
         for line in lines(_chunks(process, check)):
             output.append(line)
-            say(line)
+            report(line)
         return Finished(process.wait(), "\n".join(output))
     finally:
         if process.poll() is None:

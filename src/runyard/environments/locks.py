@@ -12,7 +12,7 @@ from types import TracebackType
 
 
 class Held:
-    """A lock, for as long as this is kept: until `release`, or the death of the process."""
+    """A lock that is held until `release`, or the death of the process."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor, self.path = descriptor, path
@@ -23,7 +23,7 @@ class Held:
             self._descriptor = -1
 
     def write(self, text: str) -> None:
-        """Leave a word for those who wait."""
+        """Leave a message for those who wait."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, text.encode(), 0)
 
@@ -49,7 +49,7 @@ def alone(path: Path) -> Held | None:
     """The lock for one holder; None when somebody has it, alone or together with others."""
     held = _take(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if held is not None:
-        held.write("")  # a holder that was killed has left its word
+        held.write("")  # a holder that was killed has left its message
     return held
 
 

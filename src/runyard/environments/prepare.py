@@ -20,7 +20,7 @@ from runyard.environments.locks import Held
 from runyard.environments.problem import EnvironmentProblem
 
 STOCK_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu22.04"
-"""Where the image that SDK v1 fills in begins: nobody has asked for it, and it is not worth a word."""
+"""Where the image that SDK v1 fills in begins: nobody has chosen it, and it is not worth a remark."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -28,7 +28,7 @@ _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 @dataclass(frozen=True)
 class Around:
-    """What surrounds the specification: where environments are kept, and what its workspace allows."""
+    """What surrounds the specification: where environments are stored, and what its workspace allows."""
 
     folder: Path  # of the built environments
     relax: bool = False  # whether a pin that cannot be had may become the nearest version that can
@@ -39,7 +39,7 @@ class Around:
 
 @dataclass(frozen=True)
 class Ready:
-    """An environment that can be used. It stays for as long as this is kept."""
+    """An environment that can be used. It is not removed while its lock is held."""
 
     key: str
     kind: str
@@ -49,16 +49,18 @@ class Ready:
     held: Held = field(repr=False, compare=False)
 
 
-def peek(specification: Specification, around: Around, say: Callable[[str], None] = lambda line: None) -> Ready | None:
-    """The environment, if it is there and whole. Nothing is built, and nothing said where there is none."""
-    said = _masked(say, around.secrets)
+def peek(
+    specification: Specification, around: Around, report: Callable[[str], None] = lambda line: None
+) -> Ready | None:
+    """The environment, if it is there and whole. Nothing is built, and nothing reported where there is none."""
+    masked = _masked(report, around.secrets)
     with _reported(around):
         cache = Cache(around.folder)
         # A relaxed workspace is content with what was built without relaxing anything.
         for relaxed in (False, True) if around.relax else (False,):
             ready = _find(cache, specification, specification.key(relaxed))
             if ready is not None:
-                _say_each(said, [*_remarks(specification, around), *_found(ready)])
+                _report_each(masked, [*_remarks(specification, around), *_found(ready)])
                 return ready
     return None
 
@@ -66,27 +68,27 @@ def peek(specification: Specification, around: Around, say: Callable[[str], None
 def prepare(
     specification: Specification,
     around: Around,
-    say: Callable[[str], None],
+    report: Callable[[str], None],
     check: Callable[[], None],
     fetch: Callable[[str], Path] = Path,
 ) -> Ready:
     """The environment of a specification, built if need be. EnvironmentProblem says why it cannot be had.
 
-    `say` gets each line of the log, with no secret in it; `check` is called often, and raises to give up; `fetch`
-    brings a file or folder that the server keeps.
+    `report` gets each line of the log, with no secret in it; `check` is called often, and raises to give up; `fetch`
+    fetches a file or folder from the server.
     """
     if specification.kind == CURRENT:
         raise ValueError("An environment that its user manages is not built: start its interpreter.")
-    ready = peek(specification, around, say)
+    ready = peek(specification, around, report)
     if ready is not None:
         return ready
-    said = _masked(say, around.secrets)
+    masked = _masked(report, around.secrets)
     with _reported(around):
-        _say_each(said, _remarks(specification, around))
+        _report_each(masked, _remarks(specification, around))
         builder = _builder(specification, around.folder.parent / "cache")
-        order = Order(specification, around.relax, around.secrets, said, check, fetch)
+        order = Order(specification, around.relax, around.secrets, masked, check, fetch)
         ready = _build(Cache(around.folder), builder, order, specification.key(around.relax))
-    _make_room(around, said)
+    _make_room(around, masked)
     return ready
 
 
@@ -94,7 +96,7 @@ def _build(cache: Cache, builder: Builder, order: Order, key: str) -> Ready:
     specification, made = order.specification, []
 
     def make(folder: Path) -> Built:
-        order.say(f"Building the environment {specification.name or key!r} ({key}) with {builder.name}")
+        order.report(f"Building the environment {specification.name or key!r} ({key}) with {builder.name}")
         made.append(builder.build(order, folder))
         return made[0]
 
@@ -102,20 +104,20 @@ def _build(cache: Cache, builder: Builder, order: Order, key: str) -> Ready:
     origin = Origin(specification.kind, builder.name, specification.name, asked)
     held = cache.use(key)
     try:
-        entry = cache.build(key, make, order.say, order.check, origin, lambda entry: builder.intact(entry.built))
+        entry = cache.build(key, make, order.report, order.check, origin, lambda entry: builder.intact(entry.built))
     except BaseException:
         held.release()
         raise
     ready = Ready(key, entry.kind, entry.built, not made, tuple(entry.names), held)
     if made:
-        _say_each(order.say, [*_changes(entry.built), f"Built in {entry.seconds:.1f} s: {_python(entry.built)}"])
+        _report_each(order.report, [*_changes(entry.built), f"Built in {entry.seconds:.1f} s: {_python(entry.built)}"])
     else:
-        _say_each(order.say, _found(ready))
+        _report_each(order.report, _found(ready))
     return ready
 
 
 def _builder(specification: Specification, memory: Path) -> Builder:
-    """The builder for a specification; `memory` is the folder in which it may keep what it learns of the machine."""
+    """The builder for a specification; `memory` is the folder in which it may store what it learns of the machine."""
     if specification.kind == CONTAINER:
         from runyard.environments.containers.image import ContainerBuilder
 
@@ -148,19 +150,19 @@ def _intact(entry: Entry) -> bool:
     return ContainerBuilder().intact(entry.built)
 
 
-def _make_room(around: Around, say: Callable[[str], None]) -> None:
-    """Keep the folder below its limit. The environment that was just made is in use, and stays."""
+def _make_room(around: Around, report: Callable[[str], None]) -> None:
+    """Shrink the folder to its limit. The environment that was just made is in use, and stays."""
     if around.limit is None:
         return
     try:
         for gone in Cache(around.folder).collect(around.limit):
             named = ", ".join(gone.names) or gone.key
-            say(f"Removed the environment {named!r}, not used for the longest time: there is a limit to their size")
+            report(f"Removed the environment {named!r}, not used for the longest time: there is a limit to their size")
     except OSError as error:
-        say(f"Environments that are over the limit could not be removed: {error}")
+        report(f"Environments that are over the limit could not be removed: {error}")
 
 
-# -- words ----------------------------------------------------------------------------------------------------------
+# -- messages -------------------------------------------------------------------------------------------------------
 
 
 def _remarks(specification: Specification, around: Around) -> Iterator[str]:
@@ -185,14 +187,14 @@ def _python(built: Built) -> str:
     return f"Python {built.python} at {built.image or built.interpreter}".replace("Python  at ", "")
 
 
-def _say_each(say: Callable[[str], None], lines: Iterable[str]) -> None:
+def _report_each(report: Callable[[str], None], lines: Iterable[str]) -> None:
     for line in lines:
-        say(line)
+        report(line)
 
 
-def _masked(say: Callable[[str], None], secrets: Mapping[str, str]) -> Callable[[str], None]:
+def _masked(report: Callable[[str], None], secrets: Mapping[str, str]) -> Callable[[str], None]:
     values = list(_values(secrets))
-    return lambda line: say(mask(line, values))
+    return lambda line: report(mask(line, values))
 
 
 def _values(secrets: Mapping[str, str]) -> Iterator[str]:
@@ -207,7 +209,7 @@ def _values(secrets: Mapping[str, str]) -> Iterator[str]:
 
 @contextmanager
 def _reported(around: Around) -> Iterator[None]:
-    """Problems in words that hold no secret; those of the disk too."""
+    """Masks secrets in problems, and turns errors of the disk into problems."""
     try:
         yield
     except EnvironmentProblem as problem:

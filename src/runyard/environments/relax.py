@@ -29,7 +29,7 @@ _INSTALLED = re.compile(r"^ [+~] ([A-Za-z0-9][\w.-]*)==(\S+)", re.MULTILINE)
 
 @dataclass
 class Line:
-    """A line of the specification on its way to something that can be had."""
+    """A line of the specification that is loosened step by step until it can be installed."""
 
     original: str
     name: str
@@ -39,7 +39,7 @@ class Line:
     verbatim: str = ""  # an address, or a line that nothing was changed in
     steps: int = 0  # how often it was loosened
     why: str = ""
-    gone: bool = False
+    dropped: bool = False
     before: Line | None = None  # what it was before it was loosened because of others
 
     @staticmethod
@@ -66,7 +66,7 @@ class Line:
     @property
     def can_give(self) -> bool:
         """Whether there is something left to loosen."""
-        return not self.gone and bool(self.bounds or self.name.lower() in RENAMED)
+        return not self.dropped and bool(self.bounds or self.name.lower() in RENAMED)
 
     def become(self, name: str, bounds: str, why: str) -> None:
         self.name, self.bounds, self.verbatim, self.why = name, bounds, "", self.why or why
@@ -74,7 +74,7 @@ class Line:
 
     def change(self, installed: dict[str, str]) -> str:
         """What became of it, in one line; empty when nothing did."""
-        if self.gone:
+        if self.dropped:
             return f"{self.original} → left out: {self.why}"
         if not self.steps:
             return ""
@@ -86,38 +86,38 @@ class Line:
 
 @dataclass
 class Relaxation:
-    """Loosens lines until uv can install them. `minor` is the Python, as `3.11`, for the words of the changes."""
+    """Loosens lines until uv can install them. `minor` is the Python, as `3.11`, for the description of the changes."""
 
     uv: Uv
     python: Path
     minor: str
     folder: Path
-    say: Callable[[str], None]
+    report: Callable[[str], None]
     lines: list[Line]
     sources: bool = True  # whether packages that are there as source only are considered
     wheels_only: list[str] = field(default_factory=list)  # packages that somebody needs and that do not build
 
     @property
     def packages(self) -> list[str]:
-        return [line.requirement for line in self.lines if not line.gone]
+        return [line.requirement for line in self.lines if not line.dropped]
 
     @property
     def arguments(self) -> list[str]:
         """What was changed is taken as a wheel: looking for a version must not end in building ever older sources."""
         if not self.sources:
             return ["--only-binary=:all:"]
-        changed = [line.name for line in self.lines if line.steps and not line.gone and "==" not in line.bounds]
+        changed = [line.name for line in self.lines if line.steps and not line.dropped and "==" not in line.bounds]
         return [f"--only-binary={name}" for name in (*changed, *self.wheels_only)]
 
-    def _resolve(self, packages: list[str], *words: str) -> Finished:
+    def _resolve(self, packages: list[str], *arguments: str) -> Finished:
         try:
-            return self.uv.resolve(self.python, packages, self.folder, *self.arguments, *words)
+            return self.uv.resolve(self.python, packages, self.folder, *self.arguments, *arguments)
         except OutOfPatience:
             if not self.sources:
                 return Finished(1, "")
-            self.say("Building sources takes too long: from here on only wheels count.")
+            self.report("Building sources takes too long: from here on only wheels count.")
             self.sources = False
-            return self._resolve(packages, *words)
+            return self._resolve(packages, *arguments)
 
     def without_conda(self, conda: tuple[str, ...]) -> None:
         """Give the packages that only conda has the names of PyPI, or none where wheels bring what is in them."""
@@ -125,14 +125,14 @@ class Relaxation:
             if line.original not in conda or line.name not in ONLY_IN_CONDA:
                 continue
             if line.name in BROUGHT_BY_WHEELS:
-                line.gone, line.why = True, "the wheels of PyPI bring it"
+                line.dropped, line.why = True, "the wheels of PyPI bring it"
             elif line.name in RENAMED:
                 self._rename(line)
 
     @property
     def asked(self) -> dict[str, str]:
-        """What uv is asked for now, by the line of the specification."""
-        return {line.original: line.requirement for line in self.lines if not line.gone}
+        """The present requirements, by the line of the specification."""
+        return {line.original: line.requirement for line in self.lines if not line.dropped}
 
     def loosen(self, output: str, explain: Callable[[str], EnvironmentProblem]) -> None:
         """Change what uv refused, until it finds a solution; its last refusal is raised when nothing can be changed."""
@@ -156,17 +156,17 @@ class Relaxation:
 
     def _holds(self, number: int, line: Line) -> bool:
         """Put a line in place of another, if all can still be had together."""
-        kept, self.lines[number] = self.lines[number], line
+        former, self.lines[number] = self.lines[number], line
         if self._resolve(self.packages).ok:
             return True
-        self.lines[number] = kept
+        self.lines[number] = former
         return False
 
     def _nearest_beside(self, line: Line) -> str:
         """The lowest version from the pin upwards that goes with the other lines and has a wheel."""
-        bounded = [each.requirement for each in self.lines if not each.gone and (each.bounds or each.is_address)]
-        words = ["--resolution=lowest-direct", f"--only-binary={line.name}"]
-        finished = self._resolve(bounded, *words)
+        bounded = [each.requirement for each in self.lines if not each.dropped and (each.bounds or each.is_address)]
+        arguments = ["--resolution=lowest-direct", f"--only-binary={line.name}"]
+        finished = self._resolve(bounded, *arguments)
         versions = _RESULT.findall(finished.output) if finished.ok else []
         return next((str(version) for name, version in versions if pip_name(name) == pip_name(line.name)), "")
 
@@ -205,11 +205,11 @@ class Relaxation:
             return False
         above, below = f"{line.name}>={line.pin}", f"{line.name}<{line.pin}"
         for wheels in (["--only-binary=:all:"], []):
-            for wanted, words in ((above, ["--resolution=lowest-direct"]), (below, [])):
-                version = self._version(wanted, [*words, *wheels])
+            for wanted, arguments in ((above, ["--resolution=lowest-direct"]), (below, [])):
+                version = self._version(wanted, [*arguments, *wheels])
                 if version and f"=={version}" != line.bounds:
                     line.become(line.name, f"=={version}", self._why(failure))
-                    self.say(f"{line.original}: {version} is the nearest version that can be had.")
+                    self.report(f"{line.original}: {version} is the nearest version that can be had.")
                     return True
         return False
 
@@ -218,8 +218,8 @@ class Relaxation:
             return f"does not build on Python {self.minor}"
         return f"not for Python {self.minor}" if failure.exists else "there is no such version"
 
-    def _version(self, wanted: str, words: list[str]) -> str:
-        finished = self._resolve([wanted], "--no-deps", *words)
+    def _version(self, wanted: str, arguments: list[str]) -> str:
+        finished = self._resolve([wanted], "--no-deps", *arguments)
         match = _RESULT.search(finished.output) if finished.ok else None
         return match[2] if match is not None else ""
 
@@ -228,7 +228,7 @@ class Relaxation:
         at_least = f">={line.pin}" if line.pin and not line.bounds.startswith(">=") else ""
         line.before = line.before or replace(line)
         line.become(line.name, at_least, why)
-        self.say(f"{line.original}: tried as {line.requirement} ({why}).")
+        self.report(f"{line.original}: tried as {line.requirement} ({why}).")
         return True
 
     def _only_wheels(self, failure: Failure) -> bool:

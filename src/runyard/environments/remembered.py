@@ -12,7 +12,7 @@ from runyard.system.json_files import BadFile, read_object
 
 
 class Remembered:
-    """The answers in one file; None remembers nothing. `save` keeps those of programs that are still there."""
+    """The answers in one file; None remembers nothing. `save` drops those of programs that were removed."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
@@ -29,11 +29,11 @@ class Remembered:
 
     def save(self) -> None:
         """A file that cannot be written is no harm: the programs are asked again."""
-        kept = {program: answer for program, answer in self._known.items() if _stamp(program)}
-        if self._file is None or kept == self._before:
+        current = {program: answer for program, answer in self._known.items() if _stamp(program)}
+        if self._file is None or current == self._before:
             return
         try:
-            write_private(self._file, json.dumps(kept, indent=1))
+            write_private(self._file, json.dumps(current, indent=1))
         except OSError:
             return
 
@@ -48,9 +48,9 @@ def _stamp(program: str) -> str:
 
 def _read(file: Path | None) -> dict[str, list[str]]:
     try:
-        said = {} if file is None else read_object(file)
+        document = {} if file is None else read_object(file)
     except (OSError, BadFile):
         return {}
     return {
-        name: [str(word) for word in answer] for name, answer in said.items() if isinstance(answer, list) and answer
+        name: [str(each) for each in answer] for name, answer in document.items() if isinstance(answer, list) and answer
     }

@@ -11,7 +11,7 @@ CONDA_TOOLS = ("micromamba", "mamba", "conda")
 """In the order in which they are tried: the fastest first. All three take the same `create`."""
 
 _NAMED_BY = {"conda": "CONDA_EXE", "mamba": "MAMBA_EXE", "micromamba": "MAMBA_EXE"}
-"""Variables in which a conda that is set up for the shell says where it is."""
+"""Variables with the location of a conda that is set up for the shell."""
 
 _CONDA_ROOTS = ("micromamba", "miniforge3", "mambaforge", "miniconda3", "anaconda3", "conda")
 

@@ -1,4 +1,4 @@
-"""What engines, registries and pip say, in words for a user. The sentences are theirs; no registry can be had here."""
+"""What engines, registries and pip report, for a user. The sentences are theirs; no registry can be reached here."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def no_pip_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def work(folder: Path, inside: Inside = PLAIN, relax: bool = False, **specification: Any) -> Work:
-    order = Order(Specification(image="base:1", **specification), relax, say=lambda line: None)
+    order = Order(Specification(image="base:1", **specification), relax, report=lambda line: None)
     return Work(order, "base:1", inside, Handover(folder / "handover"))
 
 

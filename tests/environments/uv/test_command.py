@@ -27,7 +27,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def uv(log: list[str], **order: object) -> Uv:
-    return Uv.for_order(Order(Specification(), say=log.append, **order), Options())  # type: ignore[arg-type]
+    return Uv.for_order(Order(Specification(), report=log.append, **order), Options())  # type: ignore[arg-type]
 
 
 def test_uv_is_not_led_elsewhere_by_the_shell(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,16 +84,16 @@ class CondaBuilder(Builder):
         needing = names.needs_conda(order.specification) or list(order.specification.conda)
         if not order.relax or self.otherwise is None:
             raise failures.needs_conda(needing, "not on PyPI")
-        order.say(f"No conda was found for {', '.join(needing)}: looking for them on PyPI.")
+        order.report(f"No conda was found for {', '.join(needing)}: looking for them on PyPI.")
         return self.otherwise.build(order, folder)
 
 
 def _create(tool: Path, order: Order, folder: Path) -> None:
     specification = order.specification
     channels = [
-        word
+        argument
         for each in specification.channels or (DEFAULT_CHANNEL,)
-        for word in ("--channel", reveal(each, order.secrets))
+        for argument in ("--channel", reveal(each, order.secrets))
     ]
     if folder.exists():
         folder.rmdir()  # micromamba takes no folder that is there
@@ -111,7 +111,7 @@ def _create(tool: Path, order: Order, folder: Path) -> None:
             "--file",
             file,
         ]
-        finished = command.run(argv, order.say, order.check, _variables())
+        finished = command.run(argv, order.report, order.check, _variables())
     if not finished.ok:
         folder.mkdir(exist_ok=True)
         raise _explain(tool.name, finished, specification)

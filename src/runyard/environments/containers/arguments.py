@@ -24,12 +24,12 @@ def parse(arguments: Iterable[str]) -> dict[str, Any]:
     >>> parse(["--memory=2g", "-e", "A=1"]) == {"memory": "2g", "env": ["A=1"]}
     True
     """
-    words: list[str] = []
+    split: list[str] = []
     for argument in arguments:
-        words += shlex.split(argument) if argument.startswith("-") else [argument]
-    known, unknown = _parser().parse_known_args(words)
+        split += shlex.split(argument) if argument.startswith("-") else [argument]
+    known, unknown = _parser().parse_known_args(split)
     if unknown:
-        name = next((word for word in unknown if word.startswith("-")), unknown[0])
+        name = next((each for each in unknown if each.startswith("-")), unknown[0])
         raise EnvironmentProblem(
             _CODE,
             f"The container's argument {name!r} is not supported.",

@@ -22,14 +22,14 @@ from runyard.system.json_files import BadFile, read_object
 if TYPE_CHECKING:
     from docker import DockerClient
 
-ANSWER_WITHIN = 30  # seconds, for the first word of an engine
+ANSWER_WITHIN = 30  # seconds, for the first answer of an engine
 TIMEOUT = 1800  # seconds, for a step of its work: committing a large image takes minutes
 
 _UNIX = "unix://"
 
 
 def open_engine() -> DockerClient:
-    """A client of the first engine that answers; close it after use. EnvironmentProblem says what was looked for."""
+    """A client of the first engine that answers; close it after use. EnvironmentProblem lists what was tried."""
     seen: list[str] = []
     for address in addresses(os.environ):
         trouble = _trouble(address)
@@ -59,7 +59,7 @@ def has_image(name: str) -> bool:
             connection.request("GET", f"/images/{quote(name)}/json")
             return connection.getresponse().status == http.HTTPStatus.OK
         except (OSError, http.client.HTTPException):
-            continue  # it has gone since; the next may be there
+            continue  # removed since; the next may be there
         finally:
             connection.close()
     return False
@@ -125,7 +125,7 @@ def _trouble(address: str) -> str | None:
 def _connect(address: str) -> DockerClient:
     docker = _docker()
     if address == os.environ.get("DOCKER_HOST"):
-        client = docker.from_env(timeout=ANSWER_WITHIN)  # with what DOCKER_TLS_VERIFY and DOCKER_CERT_PATH say
+        client = docker.from_env(timeout=ANSWER_WITHIN)  # reads DOCKER_TLS_VERIFY and DOCKER_CERT_PATH
     else:
         client = docker.DockerClient(base_url=address, timeout=ANSWER_WITHIN)
     client.api.timeout = TIMEOUT

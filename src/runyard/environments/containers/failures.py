@@ -1,4 +1,4 @@
-"""Why an image could not be fetched or built, in words for its user: from what engines, registries and pip say."""
+"""Why an image could not be fetched or built: messages for its user from the output of engines, registries and pip."""
 
 from __future__ import annotations
 
@@ -66,71 +66,73 @@ _OFFLINE = (
 )
 
 
-def of_fetching(image: str, said: str) -> EnvironmentProblem:
+def of_fetching(image: str, message: str) -> EnvironmentProblem:
     """Why an image could not be had from its registry."""
-    lower = said.lower()
+    lower = message.lower()
     if _any(_FULL, lower):
-        return _full(f"to fetch the image {image}", said)
+        return _full(f"to fetch the image {image}", message)
     if _any(_UNREACHABLE, lower):
         return EnvironmentProblem(
             "RegistryUnreachable",
-            f"The image {image} is not on this machine, and its registry cannot be reached: {said}",
+            f"The image {image} is not on this machine, and its registry cannot be reached: {message}",
             "Check the network and the proxy of the container engine, bring the image here by hand (`docker pull`, "
             "`docker load`), or name another one.",
         )
     if "invalid reference" in lower or "invalid tag" in lower or "must be lowercase" in lower:
         return EnvironmentProblem(
             "InvalidImageName",
-            f"{image!r} is not the name of an image: {said}",
+            f"{image!r} is not the name of an image: {message}",
             "It reads registry/name:tag, in lower case: `python:3.11-slim`, `ghcr.io/me/image:1`.",
         )
     if _any(_REFUSED, lower):
         return EnvironmentProblem(
             "RegistryRefused",
-            f"The registry does not hand out the image {image}: {said}",
+            f"The registry does not hand out the image {image}: {message}",
             "Set `environment.docker.base_image_registry` (address, username, password) to who may read it.",
         )
     if _any(_ABSENT, lower):
         return EnvironmentProblem(
             "ImageNotFound",
-            f"There is no image {image} on this machine or in its registry: {said}",
+            f"There is no image {image} on this machine or in its registry: {message}",
             "Check name and tag. For an image that is private, set `environment.docker.base_image_registry`.",
         )
     return EnvironmentProblem(
-        "ImageNotFetched", f"The image {image} could not be fetched: {said}", "Try `docker pull` by hand."
+        "ImageNotFetched", f"The image {image} could not be fetched: {message}", "Try `docker pull` by hand."
     )
 
 
-def of_logging_in(registry: str, user: str, said: str) -> EnvironmentProblem:
+def of_logging_in(registry: str, user: str, message: str) -> EnvironmentProblem:
     """Why a registry did not let somebody in."""
-    if _any(_UNREACHABLE, said.lower()):
+    if _any(_UNREACHABLE, message.lower()):
         return EnvironmentProblem(
             "RegistryUnreachable",
-            f"The registry {registry} cannot be reached: {said}",
+            f"The registry {registry} cannot be reached: {message}",
             "Check the address in `environment.docker.base_image_registry`, the network, and the engine's proxy.",
         )
     return EnvironmentProblem(
         "RegistryRefused",
-        f"The registry {registry} does not let {user} in: {said}",
+        f"The registry {registry} does not let {user} in: {message}",
         "Check username and password in `environment.docker.base_image_registry`.",
     )
 
 
-def of_building(said: str, step: str, output: Sequence[str]) -> EnvironmentProblem:
+def of_building(message: str, step: str, output: Sequence[str]) -> EnvironmentProblem:
     """Why a Dockerfile could not be built. `step` is the instruction under way, `output` what it has written."""
-    lower = said.lower()
+    lower = message.lower()
     shown = "\n".join(["", *(f"  {line}" for line in output[-SHOWN:] if line.strip())]).rstrip()
     if _any(_FULL, lower) or _any(_FULL, "\n".join(output[-SHOWN:]).lower()):
-        return _full("to build the image", said)
+        return _full("to build the image", message)
     if "buildkit" in lower:
         return EnvironmentProblem(
             "DockerfileNeedsBuildKit",
-            f"The Dockerfile uses what only BuildKit knows{_at(step)}: {said}",
+            f"The Dockerfile uses what only BuildKit knows{_at(step)}: {message}",
             "Write it without `RUN --mount` and `COPY --chmod`, or build the image by hand and name it as base_image.",
         )
     if _any(_SYNTAX, lower):
-        return EnvironmentProblem("DockerfileInvalid", f"The Dockerfile cannot be read: {said}", "Correct that line.")
-    code = re.search(r"returned a non-zero code: (\d+)", said) or re.search(r"exit status (\d+)", said)
+        return EnvironmentProblem(
+            "DockerfileInvalid", f"The Dockerfile cannot be read: {message}", "Correct that line."
+        )
+    code = re.search(r"returned a non-zero code: (\d+)", message) or re.search(r"exit status (\d+)", message)
     if code is not None:
         return EnvironmentProblem(
             "DockerfileStepFailed",
@@ -138,10 +140,10 @@ def of_building(said: str, step: str, output: Sequence[str]) -> EnvironmentProbl
             "Correct the step. The build log has all that it wrote.",
         )
     if re.match(r"from\b", step, re.IGNORECASE):
-        return of_fetching(step.split()[1] if len(step.split()) > 1 else step, said)
+        return of_fetching(step.split()[1] if len(step.split()) > 1 else step, message)
     return EnvironmentProblem(
         "DockerfileStepFailed" if step else "ImageNotBuilt",
-        f"The image could not be built{_at(step)}: {said}{shown}",
+        f"The image could not be built{_at(step)}: {message}{shown}",
         "Correct the step: files for COPY and ADD come from a build context "
         "(`DockerBuildContext.from_local_directory`).",
     )
@@ -187,10 +189,10 @@ def of_installing(image: str, output: Sequence[str]) -> EnvironmentProblem:
     )
 
 
-def _full(what: str, said: str) -> EnvironmentProblem:
+def _full(what: str, message: str) -> EnvironmentProblem:
     return EnvironmentProblem(
         "DiskFull",
-        f"There is no space left {what}: {said}",
+        f"There is no space left {what}: {message}",
         "Free some on the disk of the container engine: `docker system prune`, `runyard env gc`.",
     )
 
@@ -199,5 +201,5 @@ def _at(step: str) -> str:
     return f", at `{step}`" if step else ""
 
 
-def _any(words: Sequence[str], text: str) -> bool:
-    return any(word in text for word in words)
+def _any(phrases: Sequence[str], text: str) -> bool:
+    return any(phrase in text for phrase in phrases)

@@ -1,4 +1,4 @@
-"""Following what an engine streams, without being deaf meanwhile: a step that says nothing for an hour can be ended."""
+"""Following what an engine streams, such that a step which writes nothing for an hour can still be cancelled."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def follow(client: DockerClient, start: Callable[[], Iterable[Piece]], check: Ca
         for piece in start():
             pieces.put(piece)
 
-    def keep(answer: Any, *_: Any, **__: Any) -> None:
+    def remember(answer: Any, *_: Any, **__: Any) -> None:
         answers.append(answer)
 
-    client.api.hooks["response"].append(keep)
+    client.api.hooks["response"].append(remember)
     executor = ThreadPoolExecutor(1, "container-engine")
     reading = executor.submit(read)
     try:
         yield from _pieces(pieces, reading, check)
     finally:
-        client.api.hooks["response"].remove(keep)
+        client.api.hooks["response"].remove(remember)
         if not reading.done():
             for answer in answers:
                 _cut(answer)
@@ -45,7 +45,7 @@ def follow(client: DockerClient, start: Callable[[], Iterable[Piece]], check: Ca
 def _pieces(pieces: queue.Queue[Piece], reading: Future[None], check: Callable[[], None]) -> Iterator[Piece]:
     while True:
         check()
-        ended = reading.done()  # asked first: what it put before it ended is still found
+        ended = reading.done()  # read first: what it put before it ended is still found
         try:
             yield pieces.get(timeout=0 if ended else LOOK_EVERY)
         except queue.Empty:

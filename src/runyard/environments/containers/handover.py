@@ -1,7 +1,7 @@
 """What packages need from this machine while they are installed into an image: pip's configuration, certificates,
 folders of wheels, credentials.
 
-All of it lies in a folder that only the user can read, which the container sees at PLACE for as long as the step
+All of it is in a folder that only the user can read, which the container sees at PLACE for as long as the step
 lasts. So nothing of it enters the image, its history, or the log.
 """
 
@@ -23,7 +23,7 @@ _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
 
 
 class Handover:
-    """A folder on its way into a container. `mounts` says where the container sees each folder of this machine."""
+    """A folder that a container is to see. `mounts` maps folders of this machine to paths in the container."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -38,19 +38,19 @@ class Handover:
         return f"{PLACE}/{name}"
 
     def file(self, path: Path) -> str:
-        """Hand over a copy of a file; its path in the container, which keeps its name."""
+        """Hand over a copy of a file under the same name; returns its path in the container."""
         folder = self._new_folder()
         shutil.copyfile(path, folder / path.name)
         return f"{PLACE}/{folder.name}/{path.name}"
 
-    def address(self, said: str) -> str:
+    def address(self, address: str) -> str:
         """An address as the container sees it: folders of this machine are put in its sight, others stay."""
-        split = urlsplit(said)
+        split = urlsplit(address)
         if split.scheme not in ("", "file"):
-            return said
-        path = Path(unquote(split.path) if split.scheme else os.path.expanduser(said)).absolute()
+            return address
+        path = Path(unquote(split.path) if split.scheme else os.path.expanduser(address)).absolute()
         if not path.exists():
-            return said
+            return address
         if path.is_file() and split.scheme == "":
             return self.file(path)
         # Pages of an index point at files beside their folder: the folder above comes along.
@@ -60,9 +60,9 @@ class Handover:
         inside = Path(self.mounts[str(whole)]) / path.relative_to(whole)
         return inside.as_uri() if split.scheme else str(inside)
 
-    def variables(self, said: Mapping[str, str]) -> str:
+    def variables(self, values: Mapping[str, str]) -> str:
         """Hand over variables as a script for the shell to read; its path in the container."""
-        return self.write("variables", "".join(f"export {name}={shlex.quote(text)}\n" for name, text in said.items()))
+        return self.write("variables", "".join(f"export {name}={shlex.quote(text)}\n" for name, text in values.items()))
 
     def _new_folder(self) -> Path:
         folder = self._folder / str(len(list(self._folder.iterdir())))
@@ -72,7 +72,7 @@ class Handover:
 
 def pip_variables(handover: Handover, configured: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that make pip in the container work as pip does here. `configured` is what
-    `pip_config.read` says, `environ` the variables of this process."""
+    `pip_config.read` returns, `environ` the variables of this process."""
     variables = {"PIP_CONFIG_FILE": os.devnull}
     for name, value in configured.items():
         if name in _NOT_HANDED_OVER or name == "config-file":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 REPOSITORY = "runyard/environment"
-KEPT = "runyard://"
+SERVED = "runyard://"
 HUB = "https://index.docker.io/v1/"
 
 _STEP = re.compile(r"step \d+(?:/\d+)?\s*: (.*)", re.IGNORECASE | re.DOTALL)
@@ -44,7 +44,7 @@ class ContainerBuilder(Builder):
         return has_image(built.image)
 
     def size(self, built: Built) -> int:
-        """How many bytes the image takes, what it shares with others included; 0 when it is gone."""
+        """How many bytes the image takes, what it shares with others included; 0 when it was removed."""
         client = open_engine()
         import docker  # in reach from now on
 
@@ -84,7 +84,7 @@ def _build(client: DockerClient, order: Order, folder: Path) -> Built:
     changes: list[str] = []
     steps.sweep(client)
     if _has(client, tag_of(key)):
-        order.say(f"The image {tag_of(key)} is there already")
+        order.report(f"The image {tag_of(key)} is there already")
     else:
         base = _base(client, order)
         inside = _look(client, base, order)
@@ -163,12 +163,12 @@ def _log_in(client: DockerClient, order: Order) -> dict[str, str] | None:
     user, password = (
         reveal(text, order.secrets) for text in (specification.registry_user, specification.registry_password)
     )
-    order.say(f"Logging in at {registry} as {user}")
+    order.report(f"Logging in at {registry} as {user}")
     try:
         client.login(user, password, registry=registry, reauth=True, dockercfg_path="/nonexistent")
     except docker.errors.APIError as error:
-        said = str(error.explanation or error)
-        raise failures.of_logging_in(registry, user, said) from error
+        message = str(error.explanation or error)
+        raise failures.of_logging_in(registry, user, message) from error
     return {"username": user, "password": password}
 
 
@@ -177,7 +177,7 @@ def _fetch(client: DockerClient, order: Order, image: str) -> None:
     from docker.utils import parse_repository_tag
 
     credentials = _log_in(client, order)
-    order.say(f"Fetching the image {image}")
+    order.report(f"Fetching the image {image}")
     repository, tag = parse_repository_tag(image)
     try:
         stream = follow(
@@ -185,11 +185,11 @@ def _fetch(client: DockerClient, order: Order, image: str) -> None:
             lambda: client.api.pull(repository, tag or "latest", stream=True, decode=True, auth_config=credentials),
             order.check,
         )
-        for said in stream:
-            if "error" in said:
-                raise failures.of_fetching(image, str(said["error"]))
-            if not said.get("progressDetail"):
-                order.say(" ".join(str(said[name]) for name in ("id", "status") if said.get(name)))
+        for event in stream:
+            if "error" in event:
+                raise failures.of_fetching(image, str(event["error"]))
+            if not event.get("progressDetail"):
+                order.report(" ".join(str(event[name]) for name in ("id", "status") if event.get(name)))
     except docker.errors.APIError as error:
         raise failures.of_fetching(image, str(error.explanation or error)) from error
     if not _has(client, image):
@@ -219,7 +219,7 @@ def _source(order: Order) -> dict[str, Any]:
     specification = order.specification
     if specification.dockerfile:
         if names_in(specification.dockerfile):
-            order.say("The Dockerfile holds credentials: whoever may use this engine can read them in the image")
+            order.report("The Dockerfile holds credentials: whoever may use this engine can read them in the image")
         return {"fileobj": io.BytesIO(reveal(specification.dockerfile, order.secrets).encode())}
     where = reveal(specification.context, order.secrets)
     dockerfile = specification.context_dockerfile or "Dockerfile"
@@ -238,17 +238,17 @@ def _source(order: Order) -> dict[str, Any]:
 def _follow_build(stream: Iterator[dict[str, Any]], order: Order) -> str:
     image, step = "", ""
     output: list[str] = []
-    for said in stream:
-        if "error" in said:
-            raise failures.of_building(str(said["error"]).strip(), step, output)
-        image = (said.get("aux") or {}).get("ID") or image
-        text = str(said.get("stream") or "") or _status(said)
+    for event in stream:
+        if "error" in event:
+            raise failures.of_building(str(event["error"]).strip(), step, output)
+        image = (event.get("aux") or {}).get("ID") or image
+        text = str(event.get("stream") or "") or _status(event)
         begun = _STEP.match(text.strip())
         if begun is not None:
             step = begun[1].strip()
             output.clear()
         for line in text.splitlines():
-            order.say(line)
+            order.report(line)
             if begun is None:
                 output.append(line)
     if not image:
@@ -256,7 +256,7 @@ def _follow_build(stream: Iterator[dict[str, Any]], order: Order) -> str:
     return image
 
 
-def _status(said: dict[str, Any]) -> str:
-    if not said.get("status") or said.get("progressDetail"):
+def _status(event: dict[str, Any]) -> str:
+    if not event.get("status") or event.get("progressDetail"):
         return ""
-    return " ".join(str(said[name]) for name in ("id", "status") if said.get(name))
+    return " ".join(str(event[name]) for name in ("id", "status") if event.get(name))

@@ -1,4 +1,4 @@
-"""What an image holds that matters for running Python in it: found by asking a container of it."""
+"""What an image holds that matters for running Python in it: found by a script in a container of it."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ class Inside:
 def look(client: DockerClient, image: str, interpreter: str, check: Callable[[], None]) -> Inside:
     """Ask an image. `interpreter` is the Python that is wanted there; python3 does for python."""
     names = [interpreter] if interpreter not in ("", "python", "python3") else ["python", "python3", IN_CONDA]
-    asked = steps.run(client, image, ["-c", _SCRIPT, "sh", *names], lambda line: None, check, network_mode="none")
-    said = dict(line.partition("=")[::2] for line in asked.output)
-    return Inside(said.get("python", ""), said.get("version", ""), bool(said.get("pip")), said.get("conda", ""))
+    step = steps.run(client, image, ["-c", _SCRIPT, "sh", *names], lambda line: None, check, network_mode="none")
+    found = dict(line.partition("=")[::2] for line in step.output)
+    return Inside(found.get("python", ""), found.get("version", ""), bool(found.get("pip")), found.get("conda", ""))

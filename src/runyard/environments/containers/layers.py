@@ -34,7 +34,7 @@ VENV = "/opt/runyard/environment"
 """Where packages go when the Python of the image has no pip."""
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Of images that say nothing else."""
+"""Of images without one of their own."""
 
 ALWAYS = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -46,7 +46,7 @@ ALWAYS = {
     "PYTHONDONTWRITEBYTECODE": "",
 }
 
-_KEPT = re.compile(r"runyard://\S+")
+_SERVED = re.compile(r"runyard://\S+")
 _VALUE = re.compile(
     r"(?P<option>-f|-i|--find-links|--index-url|--extra-index-url)(?P<between>\s*=\s*|\s*)(?P<value>\S+)"
 )
@@ -54,7 +54,7 @@ _VALUE = re.compile(
 
 @dataclass
 class Work:
-    """One image on its way to another: the order, the image below, and what was found and changed."""
+    """One image that becomes another: the order, the image below, and what was found and changed."""
 
     order: Order
     base: str
@@ -70,8 +70,8 @@ class Work:
 def install(
     client: DockerClient, order: Order, base: str, inside: Inside, folder: Path, target: tuple[str, str]
 ) -> list[str]:
-    """Install what the specification asks for, and give the result its name: repository and tag. Tells what was
-    relaxed on the way, a line each."""
+    """Install the packages of the specification, and tag the result with its name: repository and tag. Returns what
+    was relaxed, a line each."""
     with tempfile.TemporaryDirectory(prefix=".handover-", dir=folder) as private:  # it holds credentials
         work = Work(order, base, inside, Handover(Path(private)))
         _check_python(work)
@@ -97,7 +97,7 @@ def _run(client: DockerClient, work: Work, script: str, target: tuple[str, str])
         user="" if before.get("User") in (None, "", "0", "root") else "0:0",
         working_dir="/",
     ) as made:
-        step = steps.finish(client, made, work.order.say, work.order.check)
+        step = steps.finish(client, made, work.order.report, work.order.check)
         if step.code != 0:
             raise failures.of_installing(work.shown, step.output)
         work.order.check()
@@ -107,7 +107,7 @@ def _run(client: DockerClient, work: Work, script: str, target: tuple[str, str])
 def _check_python(work: Work) -> None:
     pin, inside = work.order.specification.python, work.inside
     if inside.conda:
-        return  # it can bring the Python that is asked for
+        return  # it can install the requested Python
     if not inside.python:
         raise EnvironmentProblem(
             "PythonMissingInImage",
@@ -128,7 +128,7 @@ def _check_python(work: Work) -> None:
 
 
 def _script(work: Work) -> str:
-    """What the shell of the image is told; empty when there is nothing to install."""
+    """The script for the shell of the image; empty when there is nothing to install."""
     specification = work.order.specification
     by_conda = _conda(work) if work.inside.conda else ""
     pip = [*specification.pip, *([] if work.inside.conda else _from_pypi(work))]
@@ -161,7 +161,7 @@ def _from_pypi(work: Work) -> list[str]:
                 "Use an image with conda (condaforge/miniforge3), or install the package in the Dockerfile.",
             )
     if taken:
-        work.order.say(f"{work.shown} has no conda: taken from PyPI: {', '.join(taken)}")
+        work.order.report(f"{work.shown} has no conda: taken from PyPI: {', '.join(taken)}")
     return taken
 
 
@@ -175,9 +175,9 @@ def _conda(work: Work) -> str:
         return ""
     tool = os.path.basename(inside.conda)
     channels = specification.channels or (("conda-forge",) if tool == "micromamba" else ())
-    words = [inside.conda, "install", "--yes", "--name", "base"]
-    words += [word for channel in channels for word in ("--channel", channel)]
-    command = shlex.join([reveal(word, work.order.secrets) for word in (*words, *wanted)])
+    arguments = [inside.conda, "install", "--yes", "--name", "base"]
+    arguments += [each for channel in channels for each in ("--channel", channel)]
+    command = shlex.join([reveal(each, work.order.secrets) for each in (*arguments, *wanted)])
     return f"{command}\n{shlex.quote(inside.conda)} clean --all --yes >/dev/null 2>&1 || true\n"
 
 
@@ -189,13 +189,13 @@ def _pip(work: Work, pip: list[str]) -> str:
 
     lines = [_VALUE.sub(local, reveal(line, order.secrets)) for line in order.specification.options]
     for line in pip:
-        kept = _KEPT.sub(lambda match: handover.file(order.fetch(match[0])), line)
-        lines.append(reveal(kept, order.secrets))
+        local_line = _SERVED.sub(lambda match: handover.file(order.fetch(match[0])), line)
+        lines.append(reveal(local_line, order.secrets))
     requirements = handover.write("requirements.txt", "\n".join([*lines, ""]))
     python = shlex.quote(inside.python or "python")
     if inside.pip or inside.conda:
         return f"{python} -m pip install -r {requirements}\n"
-    order.say(f"The Python of the image has no pip: the packages go into a virtual environment on top of it, {VENV}")
+    order.report(f"The Python of the image has no pip: the packages go into a virtual environment on top of it, {VENV}")
     return f"{python} -m venv --system-site-packages {VENV}\n{VENV}/bin/python -m pip install -r {requirements}\n"
 
 

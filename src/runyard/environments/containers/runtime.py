@@ -1,6 +1,6 @@
 """Running a program in a container: the order for the process that does it, and the removal of what is left.
 
-The process itself is `runyard.node.launch.contained`: a child of the node runner that stands for the container, so that
+The process itself is `runyard.node.launch.contained`: a child of the node runner that represents the container, so that
 the runner need not know of containers.
 """
 
@@ -101,7 +101,7 @@ def contained_argv(
     return [sys.executable, "-I", os.path.join(sdk, "runyard", "node", "launch", "contained.py"), str(path)]
 
 
-def remove_containers(run_id: str, say: Callable[[str], None], node: int = 0) -> None:
+def remove_containers(run_id: str, report: Callable[[str], None], node: int = 0) -> None:
     """End and remove every container of a run on one of its nodes, and what builders that were killed have left. No
     engine: no effect."""
     if not in_sight():
@@ -109,23 +109,23 @@ def remove_containers(run_id: str, say: Callable[[str], None], node: int = 0) ->
     try:
         client = open_engine()
     except EnvironmentProblem as problem:
-        say(f"containers of the run could not be looked for: {problem.message}")
+        report(f"containers of the run could not be looked for: {problem.message}")
         return
     import docker
 
     labels = [f"{LABEL}={run_id}", f"{NODE_LABEL}={node}"]
     try:
         for each in client.containers.list(all=True, filters={"label": labels}, ignore_removed=True):
-            say(f"removing the container {each.name}")
+            report(f"removing the container {each.name}")
             try:
                 each.remove(force=True, v=True)
             except docker.errors.NotFound:
                 continue
             except docker.errors.APIError as error:  # such as: it is being removed already
-                say(f"the container {each.name} could not be removed: {error}")
+                report(f"the container {each.name} could not be removed: {error}")
         steps.sweep(client)
     except docker.errors.DockerException as error:
-        say(f"containers of the run could not be removed: {error}")
+        report(f"containers of the run could not be removed: {error}")
     finally:
         client.close()
 
@@ -140,15 +140,15 @@ def container_name(run_id: str, rank: int | None = None) -> str:
     return "runyard-" + re.sub(r"[^A-Za-z0-9_.-]", "-", run_id) + ("" if rank is None else f"-{rank}")
 
 
-def creation(order: ContainerOrder, client: DockerClient, say: Callable[[str], None]) -> dict[str, Any]:
-    """How the container is created: what docker-py's `containers.create` takes."""
+def creation(order: ContainerOrder, client: DockerClient, report: Callable[[str], None]) -> dict[str, Any]:
+    """The options of the container: what docker-py's `containers.create` takes."""
     asked = order.arguments
     user = asked.get("user") or ("0:0" if is_rootless(client) else f"{os.getuid()}:{os.getgid()}")
     variables = dict(order.variables)
     if user.partition(":")[0] not in ("0", "root"):
         variables.setdefault("HOME", "/tmp")  # the user is not known in the image, and has no folder of its own there
     variables.update(_assignment(each) for each in asked.get("env") or ())
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "image": order.image,
         "entrypoint": ["/bin/sh", "-c", _START, "sh", order.log],
         "command": order.argv,
@@ -165,11 +165,11 @@ def creation(order: ContainerOrder, client: DockerClient, say: Callable[[str], N
         "stdin_open": False,
         "tty": False,
     }
-    said.update(_limits(asked))
-    said.update(_devices(order, client, say))
+    options.update(_limits(asked))
+    options.update(_devices(order, client, report))
     if _SELINUX.is_file() and _SELINUX.read_text().strip() == "1":
-        said["security_opt"] = ["label=disable"]  # else the run's folder could not be read
-    return said
+        options["security_opt"] = ["label=disable"]  # else the run's folder could not be read
+    return options
 
 
 def _mounts(order: ContainerOrder) -> list[Any]:
@@ -184,49 +184,53 @@ def _mounts(order: ContainerOrder) -> list[Any]:
 def _limits(asked: Mapping[str, Any]) -> dict[str, Any]:
     from docker.types import Ulimit
 
-    said = {"mem_limit": asked.get("memory"), "memswap_limit": asked.get("memory_swap"), "ipc_mode": asked.get("ipc")}
+    options = {
+        "mem_limit": asked.get("memory"),
+        "memswap_limit": asked.get("memory_swap"),
+        "ipc_mode": asked.get("ipc"),
+    }
     if asked.get("cpus"):
-        said["nano_cpus"] = int(asked["cpus"] * 1_000_000_000)
+        options["nano_cpus"] = int(asked["cpus"] * 1_000_000_000)
     if asked.get("ulimit"):
-        said["ulimits"] = [Ulimit(**_ulimit(each)) for each in asked["ulimit"]]
+        options["ulimits"] = [Ulimit(**_ulimit(each)) for each in asked["ulimit"]]
     if asked.get("publish") and asked.get("network") not in (None, "host"):
-        said["ports"] = dict(_port(each) for each in asked["publish"])
-    return {name: value for name, value in said.items() if value is not None}
+        options["ports"] = dict(_port(each) for each in asked["publish"])
+    return {name: value for name, value in options.items() if value is not None}
 
 
-def _devices(order: ContainerOrder, client: DockerClient, say: Callable[[str], None]) -> dict[str, Any]:
-    """GPUs, by whichever way they are asked for."""
+def _devices(order: ContainerOrder, client: DockerClient, report: Callable[[str], None]) -> dict[str, Any]:
+    """GPUs, in whichever form they are requested."""
     from docker.types import DeviceRequest
 
     asked = order.arguments
-    said: dict[str, Any] = {"runtime": asked["runtime"]} if asked.get("runtime") else {}
+    options: dict[str, Any] = {"runtime": asked["runtime"]} if asked.get("runtime") else {}
     wanted = asked.get("gpus")
-    if wanted is None and order.gpu and not said:
+    if wanted is None and order.gpu and not options:
         if "nvidia" in (client.info().get("Runtimes") or {}):
             wanted = "all"
         else:
-            say("The container gets no GPU: the container engine has no nvidia runtime.")
+            report("The container gets no GPU: the container engine has no nvidia runtime.")
     if wanted is not None:
         named = wanted.strip("\"'").partition("device=")[2]
         request = {"device_ids": named.split(",")} if named else {"count": -1 if wanted == "all" else int(wanted)}
-        said["device_requests"] = [DeviceRequest(capabilities=[["gpu"]], **request)]
-    return said
+        options["device_requests"] = [DeviceRequest(capabilities=[["gpu"]], **request)]
+    return options
 
 
-def _assignment(said: str) -> tuple[str, str]:
+def _assignment(text: str) -> tuple[str, str]:
     """`NAME=value`; `NAME` alone takes the value that it has on this machine."""
-    name, equals, value = said.partition("=")
+    name, equals, value = text.partition("=")
     return name, value if equals else os.environ.get(name, "")
 
 
-def _ulimit(said: str) -> dict[str, Any]:
-    name, _, limits = said.partition("=")
+def _ulimit(text: str) -> dict[str, Any]:
+    name, _, limits = text.partition("=")
     soft, _, hard = limits.partition(":")
     return {"name": name, "soft": int(soft), "hard": int(hard or soft)}
 
 
-def _port(said: str) -> tuple[str, Any]:
-    *host, inside = said.split(":")
+def _port(text: str) -> tuple[str, Any]:
+    *host, inside = text.split(":")
     if not host or not host[-1]:
         return inside, None
     return inside, (host[0], int(host[-1])) if len(host) > 1 else int(host[-1])

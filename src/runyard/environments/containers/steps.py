@@ -1,6 +1,6 @@
 """Containers that live for one step of a build: made, followed to their end, and removed, whatever happens.
 
-Their names tell who made them: should that process be killed, the next build on this machine removes what it left.
+Their names identify the process that made them: if it is killed, the next build on this machine removes what it left.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def run(
     client: DockerClient,
     image: str,
     command: list[str],
-    say: Callable[[str], None],
+    report: Callable[[str], None],
     check: Callable[[], None],
     **options: Any,
 ) -> Step:
     """Run the image's shell with `command` to its end, and forget the container."""
     with container(client, image, command, **options) as made:
-        return finish(client, made, say, check)
+        return finish(client, made, report, check)
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def container(client: DockerClient, image: str, command: list[str], **options: A
         made.remove(force=True, v=True)
 
 
-def finish(client: DockerClient, made: Container, say: Callable[[str], None], check: Callable[[], None]) -> Step:
+def finish(client: DockerClient, made: Container, report: Callable[[str], None], check: Callable[[], None]) -> Step:
     """Start a container, and follow it to its end. When `check` raises, the container is the caller's to remove."""
     import docker
 
@@ -71,7 +71,7 @@ def finish(client: DockerClient, made: Container, say: Callable[[str], None], ch
     output: list[str] = []
     for line in lines(follow(client, lambda: made.logs(stream=True, follow=True), check)):
         output.append(line)
-        say(line)
+        report(line)
     return Step(int(made.wait()["StatusCode"]), output)
 
 
@@ -100,17 +100,17 @@ def _start(pid: int) -> str:
 
 
 def _not_started(image: str, error: Any) -> EnvironmentProblem:
-    said = str(error.explanation or error)
-    if "exec format error" in said:
+    message = str(error.explanation or error)
+    if "exec format error" in message:
         return EnvironmentProblem(
             "ImageOfAnotherMachine",
-            f"The image {image} is for another kind of processor: {said}",
+            f"The image {image} is for another kind of processor: {message}",
             "Name an image that is there for this machine's.",
         )
-    if "/bin/sh" in said:
+    if "/bin/sh" in message:
         return EnvironmentProblem(
             "ImageWithoutShell",
-            f"The image {image} has no /bin/sh, which starts the script: {said}",
+            f"The image {image} has no /bin/sh, which starts the script: {message}",
             "Use an image with a shell: the -slim variants have one, `scratch` and distroless ones have not.",
         )
-    return EnvironmentProblem("ContainerNotStarted", f"A container of {image} cannot be started: {said}")
+    return EnvironmentProblem("ContainerNotStarted", f"A container of {image} cannot be started: {message}")

@@ -13,12 +13,12 @@ from runyard.environments.python import interpreters
 from runyard.environments.python.interpreters import MINIMUM, Interpreter
 from runyard.environments.python.pin import PythonPin, parse
 
-_NO_SUCH = "No download found"  # uv's words for a Python that it does not know
+_NO_SUCH = "No download found"  # what uv prints for a Python that it does not know
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The Python, what the log should say of it, and what was relaxed to get it."""
+    """The Python, what the log should mention, and what was relaxed to get it."""
 
     interpreter: Interpreter
     notes: list[str] = field(default_factory=list)
@@ -32,11 +32,11 @@ class Chooser:
     uv: Path
     memory: Path
     variables: Mapping[str, str]
-    say: Callable[[str], None]
+    report: Callable[[str], None]
     check: Callable[[], None]
 
     def choose(self, wanted: str, relax: bool = False) -> Choice:
-        """The Python for what a specification says; empty: any will do."""
+        """The Python for the pin of a specification; empty: any will do."""
         first = interpreters.running()
         if not wanted:
             return Choice(first)
@@ -48,7 +48,7 @@ class Chooser:
         if fits:
             return Choice(max(fits, key=lambda each: each.version))
         if wanted in STOCK_PYTHONS:
-            # Nobody has asked for it: the Python of today serves packages of today, on every machine alike.
+            # No pin: the Python of today serves packages of today, on every machine alike.
             return Choice(first, [f"Python {first.text} is taken: {pin.text} is only what SDK v1 fills in."])
         return self._fetched_or_relaxed(pin, here, relax)
 
@@ -67,7 +67,7 @@ class Chooser:
 
     def _fetch(self, pin: PythonPin) -> tuple[Interpreter | None, str]:
         """uv's own build of a Python, or the reason why there is none. It must not wait long for a network."""
-        self.say(f"Python {pin.text} is not installed: asking uv for it.")
+        self.report(f"Python {pin.text} is not installed: asking uv for it.")
         variables = {"UV_HTTP_RETRIES": "1", "UV_HTTP_CONNECT_TIMEOUT": "5", **self.variables}
         argv: list[str | Path] = [self.uv, "python", "install", "--no-bin", pin.request]
         finished = command.run(argv, lambda line: None, self.check, variables)

@@ -1,6 +1,6 @@
 """Which Pythons are installed on this machine, and of what version. Which one is taken is not decided here.
 
-A Python is asked for its version once; the answer is remembered beside its path until its file changes.
+A Python is started once to print its version; that is remembered with its path until its file changes.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _version_folders() -> Iterator[Path]:
 
 
 def managed_folder() -> Path:
-    """Where uv keeps the Pythons that it has fetched."""
+    """Where uv installs the Pythons that it has fetched."""
     own = os.environ.get("UV_PYTHON_INSTALL_DIR")
     return Path(own or Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "uv/python").expanduser()
 

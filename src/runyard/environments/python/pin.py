@@ -1,4 +1,4 @@
-"""What a conda file says of Python's version (`3.8`, `3.6.2`, `>=3.8,<3.11`), and which versions it allows."""
+"""The pin of Python's version in a conda file (`3.8`, `3.6.2`, `>=3.8,<3.11`), and which versions it allows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PythonPin:
 
     @property
     def request(self) -> str:
-        """The pin in uv's words."""
+        """The pin in the notation of uv."""
         clauses = self.alternatives[0]
         if len(clauses) == 1 and clauses[0].operator == "==":
             return ".".join(map(str, clauses[0].version))
@@ -69,8 +69,8 @@ def parse(text: str) -> PythonPin:
     return PythonPin(text, tuple(tuple(_clause(text, each) for each in part.split(",")) for part in text.split("|")))
 
 
-def _clause(text: str, said: str) -> Clause:
-    match = _CLAUSE.fullmatch(said.strip())
+def _clause(text: str, part: str) -> Clause:
+    match = _CLAUSE.fullmatch(part.strip())
     if match is None:
         raise EnvironmentProblem(
             "PythonPinInvalid",

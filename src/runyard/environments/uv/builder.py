@@ -37,17 +37,17 @@ class UvBuilder(Builder):
         except EnvironmentProblem as problem:
             if conda is None or problem.code not in ("CondaNeeded", "PythonNotFound"):
                 raise
-            order.say(f"uv cannot build this ({problem.code}): building it with conda.")
+            order.report(f"uv cannot build this ({problem.code}): building it with conda.")
             _empty(folder)
             return conda.build(order, folder)
 
     def _build(self, uv: Uv, folder: Path, relax_python: bool) -> Built:
         order = uv.order
-        chooser = Chooser(uv.program, self.memory or home() / "cache", uv.variables, order.say, order.check)
+        chooser = Chooser(uv.program, self.memory or home() / "cache", uv.variables, order.report, order.check)
         choice = chooser.choose(order.specification.python, relax_python)
         for note in (*choice.notes, *choice.changes, *_notes(uv)):
-            order.say(note)
-        order.say(f"Python {choice.interpreter.text}: {choice.interpreter.path}")
+            order.report(note)
+        order.report(f"Python {choice.interpreter.text}: {choice.interpreter.path}")
         made = uv.run("venv", "--quiet", "--no-project", "--python", choice.interpreter.path, folder)
         if not made.ok:
             raise failures.explain(made.output, order.specification)
@@ -67,7 +67,7 @@ def install_packages(order: Order, interpreter: Interpreter, folder: Path) -> li
 
 
 def _install(uv: Uv, interpreter: Interpreter, folder: Path) -> list[str]:
-    """Install what the specification lists: as it stands, or relaxed where uv refused and the order allows it."""
+    """Install what the specification lists: as it is, or relaxed where uv refused and the order allows it."""
     order = uv.order
     private = Path(tempfile.mkdtemp(prefix=".requirements-", dir=folder))
     try:
@@ -86,8 +86,8 @@ def _install_lines(uv: Uv, interpreter: Interpreter, folder: Path, private: Path
     if not lines and not any(line.startswith("-e") for line in uv.options.lines):
         return []
     order, python = uv.order, folder / "bin" / "python"
-    kept = [Line.of(line, wanted) for line, wanted in lines.items()]
-    relaxed = Relaxation(uv, python, interpreter.minor, private, order.say, kept)
+    loosened = [Line.of(line, wanted) for line, wanted in lines.items()]
+    relaxed = Relaxation(uv, python, interpreter.minor, private, order.report, loosened)
     if order.relax:
         relaxed.without_conda(order.specification.conda)
     elif names.needs_conda(order.specification):
@@ -103,12 +103,12 @@ def _install_lines(uv: Uv, interpreter: Interpreter, folder: Path, private: Path
         problem = explain(_whole_reason(uv, python, private, finished.output))
         if not order.relax or problem.code not in RELAXABLE:
             raise problem
-        order.say("These packages cannot be had as they are: looking for the nearest that can.")
+        order.report("These packages cannot be had as they are: looking for the nearest that can.")
         relaxed.loosen(finished.output, explain)
 
 
 def _whole_reason(uv: Uv, python: Path, private: Path, output: str) -> str:
-    """uv's output; where a package was not found, with the refusal of an index, which uv tells only of the first."""
+    """uv's output; where a package was not found, with the refusal of an index, which uv reports only of the first."""
     failure = failures.understand(output)
     if failure.code != "PackageNotFound":
         return output
@@ -124,7 +124,7 @@ def _channels_left_out(order: Order) -> list[str]:
 
 def _told(order: Order, changes: list[str]) -> list[str]:
     for change in changes:
-        order.say(f"Relaxed: {change}")
+        order.report(f"Relaxed: {change}")
     return changes
 
 
@@ -150,10 +150,10 @@ def _add_pip(uv: Uv, interpreter: Interpreter, python: Path) -> None:
     beside = Path(interpreter.path).parent.parent / "lib" / f"python{interpreter.minor}" / "ensurepip" / "_bundled"
     wheel = next(beside.glob("pip-*.whl"), None) if asked == names.PIP else None
     quick = replace(uv, variables={"UV_HTTP_RETRIES": "0", **uv.variables})
-    words = ["--python", python, "--quiet", *uv.arguments, wheel or asked]
-    finished = quick.run("pip", "install", *words, say=lambda line: None)
+    arguments = ["--python", python, "--quiet", *uv.arguments, wheel or asked]
+    finished = quick.run("pip", "install", *arguments, report=lambda line: None)
     if not finished.ok:
-        uv.order.say(f"{wanted[0]} could not be installed; the packages are there all the same.")
+        uv.order.report(f"{wanted[0]} could not be installed; the packages are there all the same.")
 
 
 def _empty(folder: Path) -> None:

@@ -44,7 +44,7 @@ class OutOfPatience(Exception):
 
 @dataclass(frozen=True)
 class Uv:
-    """uv with all that one build needs to say to it."""
+    """uv with the options and variables of one build."""
 
     program: Path
     variables: dict[str, str]
@@ -62,23 +62,23 @@ class Uv:
                 "Install it beside Runyard: pip install uv",
             )
         configured = pip_config.for_uv(os.environ, options.own_index)
-        kept = {name: value for name, value in os.environ.items() if name not in _NOT_FOR_US}
+        inherited = {name: value for name, value in os.environ.items() if name not in _NOT_FOR_US}
         plain = {"NO_COLOR": "1", "UV_NO_PROGRESS": "1"}
-        variables = {**kept, **configured.variables, **plain}
+        variables = {**inherited, **configured.variables, **plain}
         return Uv(program, variables, [*configured.arguments, *options.arguments], options, order)
 
-    def run(self, *words: str | Path, say: Callable[[str], None] | None = None, secrets: str = "") -> Finished:
+    def run(self, *arguments: str | Path, report: Callable[[str], None] | None = None, secrets: str = "") -> Finished:
         """Run uv. `secrets`: the names in the text are in its variables."""
         variables = {**self.variables, **with_variables(secrets, self.order.secrets)[1]}
-        return command.run([self.program, *words], say or self.order.say, self.order.check, variables)
+        return command.run([self.program, *arguments], report or self.order.report, self.order.check, variables)
 
-    def install(self, python: Path, packages: list[str], folder: Path, *words: str) -> Finished:
+    def install(self, python: Path, packages: list[str], folder: Path, *arguments: str) -> Finished:
         """Install packages, with the options of the specification, through a file in `folder`."""
         file, text = self._file(packages, folder)
         where: list[str | Path] = ["--python", python, "--compile-bytecode", "-r", file]
-        return self.run("pip", "install", *where, *self.arguments, *words, secrets=text)
+        return self.run("pip", "install", *where, *self.arguments, *arguments, secrets=text)
 
-    def resolve(self, python: Path, packages: list[str], folder: Path, *words: str) -> Finished:
+    def resolve(self, python: Path, packages: list[str], folder: Path, *arguments: str) -> Finished:
         """Only find out which versions would be installed: a line each in the output. Nothing goes to the log.
 
         uv may build old sources to learn what they need: OutOfPatience ends that.
@@ -86,7 +86,9 @@ class Uv:
         file, text = self._file(packages, folder)
         where: list[str | Path] = ["--python", python, "--no-header", "--no-annotate", file]
         asking = replace(self, order=replace(self.order, check=_patient(self.order.check)))
-        return asking.run("pip", "compile", "--quiet", *where, *self.arguments, *words, say=_nowhere, secrets=text)
+        return asking.run(
+            "pip", "compile", "--quiet", *where, *self.arguments, *arguments, report=_nowhere, secrets=text
+        )
 
     def _file(self, packages: list[str], folder: Path) -> tuple[Path, str]:
         text = "".join(f"{line}\n" for line in (*self.options.lines, *packages))
@@ -107,4 +109,4 @@ def _patient(check: Callable[[], None]) -> Callable[[], None]:
 
 
 def _nowhere(line: str) -> None:
-    """For what is asked of uv on the way."""
+    """Discards a line."""

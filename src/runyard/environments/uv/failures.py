@@ -1,6 +1,6 @@
 """Why uv could not install a specification: its output turned into one problem with a code of its own.
 
-The patterns are uv's words, taken from what it said when each of these was made to happen (uv 0.13).
+The patterns match the output of uv 0.13, as recorded when each of these failures was provoked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_VERSION = re.compile(
 )
 _ELSEWHERE = re.compile(r"has no wheels with|does not satisfy Python|has no (?:usable|source)")
 _REQUIRED = re.compile(r"you require (.+?)(?:, we can conclude|, which|\.(?:\s|$)|$)")
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NETWORK = re.compile(
     r"error sending request|client error \(Connect\)|dns error|operation timed out|Connection (?:refused|reset)|"
     r"Could not resolve host|Network connectivity is disabled|HTTP status server error"
@@ -43,7 +43,7 @@ class Failure:
     code: str
     packages: tuple[str, ...] = ()
     text: str = ""  # what was named: an address, a package with its version
-    exists: bool = False  # the version that was asked for is there, but not for this Python or platform
+    exists: bool = False  # the requested version exists, but not for this Python or platform
 
 
 def understand(output: str) -> Failure:
@@ -65,7 +65,7 @@ def understand(output: str) -> Failure:
 
 
 def explain(output: str, specification: Specification, lines: Mapping[str, str] | None = None) -> EnvironmentProblem:
-    """The problem that a user reads. `lines`: what uv was asked for, by the line of the specification it stands for."""
+    """The problem that a user reads. `lines`: the requirements that uv got, by their lines in the specification."""
     asked = dict(lines) if lines is not None else lines_of(specification)
     failure = understand(output)
     named = _lines_about(failure, asked)
@@ -74,12 +74,12 @@ def explain(output: str, specification: Specification, lines: Mapping[str, str] 
     if failure.code in ("VersionNotFound", "DependencyConflict"):
         return _unsolvable(failure, named, output)
     message, help = _PLAIN.get(failure.code, _PLAIN["InstallFailed"])
-    said = {"what": failure.text or "the package index", "line": ", ".join(map(repr, named)), "last": _last(output)}
-    return EnvironmentProblem(failure.code, message.format(**said), help)
+    values = {"what": failure.text or "the package index", "line": ", ".join(map(repr, named)), "last": _last(output)}
+    return EnvironmentProblem(failure.code, message.format(**values), help)
 
 
 def lines_of(specification: Specification) -> dict[str, str]:
-    """The packages of a specification as uv is asked for them, by their line there."""
+    """The packages of a specification as uv gets them, by their line there."""
     return {**conda_names.requirements(specification), **{line: line for line in specification.pip}}
 
 
@@ -135,17 +135,17 @@ def _unsolved(flat: str) -> Failure:
 
 
 def _required(flat: str) -> tuple[str, ...]:
-    """The packages that uv says were asked for, in its order."""
-    said = [word for part in _REQUIRED.findall(flat) for word in _WORD.findall(part)]
-    names = [name for word in said for name in _names(word) if re.search("[a-z]", name) and name != "and"]
+    """The packages that uv lists as requested, in its order."""
+    tokens = [token for part in _REQUIRED.findall(flat) for token in _TOKEN.findall(part)]
+    names = [name for token in tokens for name in _names(token) if re.search("[a-z]", name) and name != "and"]
     return tuple(dict.fromkeys(names))
 
 
 def _twice(flat: str, name: str) -> bool:
-    """Whether one package is asked for in two ways that exclude each other."""
+    """Whether one package has two requirements that exclude each other."""
     match = _REQUIRED.search(flat)
-    words = _WORD.findall(match[1]) if match is not None else []
-    return sum(name in _names(word) for word in words) > 1 and _NO_VERSION.search(flat) is None
+    tokens = _TOKEN.findall(match[1]) if match is not None else []
+    return sum(name in _names(token) for token in tokens) > 1 and _NO_VERSION.search(flat) is None
 
 
 def _lines_about(failure: Failure, asked: Mapping[str, str]) -> list[str]:
@@ -197,13 +197,13 @@ def _unsolvable(failure: Failure, named: list[str], output: str) -> EnvironmentP
 
 
 def _explanation(output: str) -> str:
-    """uv's own words for an unsolvable request."""
+    """uv's own explanation of an unsolvable request."""
     lines = output.splitlines()
     start = next((number for number, line in enumerate(lines) if "No solution found" in line), None)
     if start is None:
         return _last(output)
-    kept = [line.replace("cause:", "").strip() for line in lines[start + 1 :]]
-    return "\n".join(line for line in kept if line)
+    reasons = [line.replace("cause:", "").strip() for line in lines[start + 1 :]]
+    return "\n".join(line for line in reasons if line)
 
 
 def _last(output: str) -> str:
@@ -215,6 +215,6 @@ def _address(flat: str, match: re.Match[str]) -> str:
     return found[0].rstrip(".,") if found is not None else "the package index"
 
 
-def _names(said: str) -> tuple[str, ...]:
-    name = pip_name(said)
+def _names(token: str) -> tuple[str, ...]:
+    name = pip_name(token)
     return (name,) if name is not None else ()

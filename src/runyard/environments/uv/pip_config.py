@@ -1,4 +1,4 @@
-"""The user's pip configuration, read as pip reads it, in the words of uv, which reads none of it by itself.
+"""The user's pip configuration, read as pip reads it and translated for uv, which reads none of it by itself.
 
 No pip is started: its files and variables are few, and starting it would cost more than installing a small package.
 """
@@ -32,38 +32,38 @@ def read(environ: Mapping[str, str]) -> dict[str, str]:
     for path in _files(environ):
         for section, options in _read_file(path).items():
             found[section].update(options)
-    said = {name: value for section in _SECTIONS for name, value in found[section].items()}
+    configured = {name: value for section in _SECTIONS for name, value in found[section].items()}
     for variable, value in environ.items():
         if variable.startswith("PIP_") and value:
-            said[_normal(variable[len("PIP_") :])] = value
-    return said
+            configured[_normal(variable[len("PIP_") :])] = value
+    return configured
 
 
 def for_uv(environ: Mapping[str, str], own_index: bool = False) -> ForUv:
     """The configuration for uv. The user's UV_ variables win; `own_index`: the specification names its own index."""
-    said = read(environ)
-    variables = {**_indexes(said, own_index), **_connection(said)}
-    if _is_on(said, "pre"):
+    configured = read(environ)
+    variables = {**_indexes(configured, own_index), **_connection(configured)}
+    if _is_on(configured, "pre"):
         variables["UV_PRERELEASE"] = "allow"
-    kept = {name: value for name, value in variables.items() if value and not _decided(name, environ)}
-    return ForUv(kept, _arguments(said, environ, own_index))
+    undecided = {name: value for name, value in variables.items() if value and not _decided(name, environ)}
+    return ForUv(undecided, _arguments(configured, environ, own_index))
 
 
-def _indexes(said: Mapping[str, str], own_index: bool) -> dict[str, str]:
+def _indexes(configured: Mapping[str, str], own_index: bool) -> dict[str, str]:
     return {
-        "UV_DEFAULT_INDEX": "" if own_index else said.get("index-url", ""),
-        "UV_EXTRA_INDEX_URL": " ".join(_list(said, "extra-index-url")),
-        "UV_FIND_LINKS": ",".join(filter(None, map(_link, _list(said, "find-links")))),
+        "UV_DEFAULT_INDEX": "" if own_index else configured.get("index-url", ""),
+        "UV_EXTRA_INDEX_URL": " ".join(_list(configured, "extra-index-url")),
+        "UV_FIND_LINKS": ",".join(filter(None, map(_link, _list(configured, "find-links")))),
         "UV_INDEX_STRATEGY": "unsafe-best-match",  # as pip does: all indexes count, the best version wins
-        "UV_INSECURE_HOST": " ".join(_list(said, "trusted-host")),
+        "UV_INSECURE_HOST": " ".join(_list(configured, "trusted-host")),
     }
 
 
-def _connection(said: Mapping[str, str]) -> dict[str, str]:
-    proxy, timeout = said.get("proxy", ""), said.get("timeout") or said.get("default-timeout") or ""
+def _connection(configured: Mapping[str, str]) -> dict[str, str]:
+    proxy, timeout = configured.get("proxy", ""), configured.get("timeout") or configured.get("default-timeout") or ""
     return {
-        "SSL_CERT_FILE": _path(said.get("cert", "")),
-        "SSL_CLIENT_CERT": _path(said.get("client-cert", "")),
+        "SSL_CERT_FILE": _path(configured.get("cert", "")),
+        "SSL_CLIENT_CERT": _path(configured.get("client-cert", "")),
         "UV_HTTP_TIMEOUT": timeout.split(".")[0],
         "HTTP_PROXY": proxy,
         "HTTPS_PROXY": proxy,
@@ -71,19 +71,19 @@ def _connection(said: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _arguments(said: Mapping[str, str], environ: Mapping[str, str], own_index: bool) -> list[str]:
-    arguments = ["--no-index"] if _is_on(said, "no-index") and not own_index else []
+def _arguments(configured: Mapping[str, str], environ: Mapping[str, str], own_index: bool) -> list[str]:
+    arguments = ["--no-index"] if _is_on(configured, "no-index") and not own_index else []
     if not environ.get("UV_CONSTRAINT"):
-        for constraint in _list(said, "constraint"):
+        for constraint in _list(configured, "constraint"):
             arguments += ["--constraints", _path(constraint)]
     for option in ("no-binary", "only-binary"):
-        for names in _list(said, option):
-            arguments += [word for name in names.split(",") if name for word in (f"--{option}", name)]
+        for names in _list(configured, option):
+            arguments += [each for name in names.split(",") if name for each in (f"--{option}", name)]
     return arguments
 
 
 def _decided(variable: str, environ: Mapping[str, str]) -> bool:
-    """Whether the user has told uv itself."""
+    """Whether the user has configured uv itself."""
     if variable == "UV_DEFAULT_INDEX":
         return bool(environ.get("UV_DEFAULT_INDEX") or environ.get("UV_INDEX_URL"))
     return variable.startswith("UV_") and bool(environ.get(variable))
@@ -135,12 +135,12 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-").lstrip("-")
 
 
-def _is_on(said: Mapping[str, str], name: str) -> bool:
-    return said.get(name, "").strip().lower() in _YES
+def _is_on(configured: Mapping[str, str], name: str) -> bool:
+    return configured.get(name, "").strip().lower() in _YES
 
 
-def _list(said: Mapping[str, str], name: str) -> list[str]:
-    return said.get(name, "").split()
+def _list(configured: Mapping[str, str], name: str) -> list[str]:
+    return configured.get(name, "").split()
 
 
 def _link(place: str) -> str:
@@ -151,5 +151,5 @@ def _link(place: str) -> str:
     return path.as_uri().replace(",", "%2C") if path.exists() else ""
 
 
-def _path(said: str) -> str:
-    return said if not said or "://" in said else str(Path(said).expanduser().absolute())
+def _path(text: str) -> str:
+    return text if not text or "://" in text else str(Path(text).expanduser().absolute())

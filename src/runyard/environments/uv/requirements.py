@@ -60,7 +60,7 @@ class Options:
 
 
 def options_of(lines: tuple[str, ...]) -> Options:
-    """How uv is told what the options of a specification tell pip."""
+    """The options of a specification, which are for pip, as uv takes them."""
     options = Options()
     for line in lines:
         name, value = pip_requirements.option(line)
@@ -90,7 +90,7 @@ def options_of(lines: tuple[str, ...]) -> Options:
 
 
 def package_line(line: str, order: Order, folder: Path) -> str:
-    """A package of a specification as uv takes it; a wheel that the server keeps is brought to `folder`."""
+    """A package of a specification as uv takes it; a wheel of the server is fetched into `folder`."""
     if line.startswith(WHEELS):
         return _wheel(line, order, folder).as_uri()
     if _is_relative(line):
