@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:ho
 @pytest.fixture
 def names() -> dict[str, Any]:
     """The names that the page has set before the piece of code at hand."""
-    said: dict[str, Any] = {"project_folder": "./pytorch-birds", "compute_target": "gpucluster"}
+    document: dict[str, Any] = {"project_folder": "./pytorch-birds", "compute_target": "gpucluster"}
     exec(
         """
 import os
@@ -31,9 +31,9 @@ from azureml.core.compute_target import ComputeTargetException
 from azureml.train.dnn import PyTorch
 from azureml.core.runconfig import MpiConfiguration
 """,
-        said,
+        document,
     )
-    return said
+    return document
 
 
 def test_the_pages_estimator(names: dict[str, Any]) -> None:

@@ -75,10 +75,10 @@ def test_the_version_that_scripts_print() -> None:
 
 @pytest.mark.parametrize("name", ["Dataset", "Datastore", "Model", "Webservice", "Keyvault"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
-    words = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
-    with pytest.raises(ImportError, match=words):
+    message = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
+    with pytest.raises(ImportError, match=message):
         exec(f"from azureml.core import {name}")
-    with pytest.raises(AttributeError, match=words):
+    with pytest.raises(AttributeError, match=message):
         getattr(azureml.core, name)
     assert not hasattr(azureml.core, name)
 
@@ -100,10 +100,10 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
     ],
 )
 def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(code: str, what: str) -> None:
-    words = f"{what} is part of SDK v1, not of Runyard: this version does not have it yet."
+    message = f"{what} is part of SDK v1, not of Runyard: this version does not have it yet."
     with pytest.raises(ImportError) as caught:
         exec(code)
-    assert str(caught.value) == words
+    assert str(caught.value) == message
 
 
 def test_who_asks_whether_a_module_is_there_is_told_no() -> None:

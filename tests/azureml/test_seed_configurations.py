@@ -12,14 +12,14 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The names that the pages have set before the piece of code at hand."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "conda_dependencies.yml").write_text(PYTORCH_YAML)
-    said: dict[str, Any] = {
+    document: dict[str, Any] = {
         "project_folder": "./pytorch-birds",
         "source_dir": ".",
         "compute_target": "gpu-cluster",
         "my_compute_target": "local",
     }
-    exec("from azureml.core import Environment\npytorch_env = tf_env = myenv = Environment('e')", said)
-    return said
+    exec("from azureml.core import Environment\npytorch_env = tf_env = myenv = Environment('e')", document)
+    return document
 
 
 def test_a_custom_pytorch_environment(names: dict[str, Any]) -> None:
@@ -207,7 +207,7 @@ resource_configuration=ResourceConfiguration(cpu=1, memory_in_gb=0.5)
 
 
 def test_the_exception_that_the_pages_catch() -> None:
-    said: dict[str, Any] = {}
-    exec("from azureml.core.compute_target import ComputeTargetException", said)
-    exec("from azureml.exceptions import ComputeTargetException as same", said)
-    assert said["ComputeTargetException"] is said["same"]
+    document: dict[str, Any] = {}
+    exec("from azureml.core.compute_target import ComputeTargetException", document)
+    exec("from azureml.exceptions import ComputeTargetException as same", document)
+    assert document["ComputeTargetException"] is document["same"]

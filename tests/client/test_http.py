@@ -114,8 +114,14 @@ def test_a_connection_that_the_server_closed_is_not_used_again(peer: Peer) -> No
 
 
 def test_a_refusal_keeps_its_code_and_words(peer: Peer) -> None:
-    said = {"code": "run_exists", "title": "It is there.", "help": "Take another.", "status": 409, "detail": {"n": 1}}
-    peer.answers = [says(said, 409)]
+    document = {
+        "code": "run_exists",
+        "title": "It is there.",
+        "help": "Take another.",
+        "status": 409,
+        "detail": {"n": 1},
+    }
+    peer.answers = [says(document, 409)]
     with pytest.raises(ClientProblem) as caught:
         Client(Locator(peer.url)).post("/api/runs", {})
     problem = caught.value
@@ -214,8 +220,8 @@ def test_events_are_told_one_by_one(peer: Peer) -> None:
 
     peer.answers = [stream]
     with Client(Locator(peer.url)).events("/events") as events:
-        told = [(event.name, event.value) for event in events]
-    assert told == [("quiet", None), ("state", {"status": "Running"}), ("file", {"name": "a"})]
+        found = [(event.name, event.value) for event in events]
+    assert found == [("quiet", None), ("state", {"status": "Running"}), ("file", {"name": "a"})]
 
 
 def test_a_stream_of_events_that_breaks_is_said(peer: Peer) -> None:
@@ -250,6 +256,6 @@ def test_names_are_safe_in_an_address(name: str, path: str) -> None:
 
 
 def test_a_client_that_is_too_old_knows_how_it_was_installed() -> None:
-    said = {"code": "client_too_old", "title": "Too old.", "help": "Upgrade it.", "status": 426, "detail": {}}
-    told = problem(426, json.dumps(said).encode(), "http://x")
-    assert "-m pip install --upgrade --editable" in told.help, "the tests run in a clone"
+    document = {"code": "client_too_old", "title": "Too old.", "help": "Upgrade it.", "status": 426, "detail": {}}
+    found = problem(426, json.dumps(document).encode(), "http://x")
+    assert "-m pip install --upgrade --editable" in found.help, "the tests run in a clone"

@@ -88,15 +88,15 @@ def test_a_stale_server_json_is_not_believed(home: Path) -> None:
 
 def test_a_stranger_with_the_id_of_a_dead_server_is_neither_asked_nor_ended(home: Path) -> None:
     ensure_server(home)
-    said = json.loads(homes.server_file(home).read_text())
+    document = json.loads(homes.server_file(home).read_text())
     with subprocess.Popen(["sleep", "600"]) as stranger:
         try:
-            told = {**said, "pid": stranger.pid}  # the port answers, as that of another user's server might
-            homes.server_file(home).write_text(json.dumps(told))
+            found = {**document, "pid": stranger.pid}  # the port answers, as that of another user's server might
+            homes.server_file(home).write_text(json.dumps(found))
             assert find_server(home) is None
             assert not stop_server(home)
             assert stranger.poll() is None
         finally:
             stranger.kill()
-    homes.server_file(home).write_text(json.dumps(said))
+    homes.server_file(home).write_text(json.dumps(document))
     assert stop_server(home)

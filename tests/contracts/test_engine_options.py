@@ -22,7 +22,7 @@ def test_what_holds_something_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "options", "words"),
+    ("engine", "options", "message"),
     [
         ("local", {"partition": "gpu"}, "takes no options"),
         ("slurm", {"partion": "gpu"}, "no option 'partion'. Did you mean 'partition'"),
@@ -41,6 +41,6 @@ def test_what_holds_something_is_kept() -> None:
         ("ray", {"address": "h:1", "resources": {"special": True}}, "amounts above 0"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(engine: str, options: dict[str, Any], words: str) -> None:
-    with pytest.raises(BadOptions, match=words):
+def test_what_cannot_be_meant_is_refused(engine: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadOptions, match=message):
         BUILT_IN[engine].check_options(options)

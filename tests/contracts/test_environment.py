@@ -18,14 +18,14 @@ def specified(*dependencies: Any, channels: tuple[str, ...] = ("conda-forge",), 
 
 
 def test_a_conda_file_in_its_parts() -> None:
-    said = specified(
+    document = specified(
         "python = 3.8", "conda-forge::numpy=1.18", "pip=20.1", {"pip": ["--pre", "azureml-defaults", "torch == 1.6.0"]}
     )
-    assert said.python == "3.8"
-    assert said.conda == ("conda-forge::numpy=1.18", "pip=20.1")
-    assert said.options == ("--pre",)
-    assert said.pip == ("torch == 1.6.0",)
-    assert said.left_out == ("azureml-defaults",)
+    assert document.python == "3.8"
+    assert document.conda == ("conda-forge::numpy=1.18", "pip=20.1")
+    assert document.options == ("--pre",)
+    assert document.pip == ("torch == 1.6.0",)
+    assert document.left_out == ("azureml-defaults",)
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_packages_of_a_user_managed_environment_do_not_count() -> None:
     environment = Environment("e")
     environment.python.conda_dependencies = CondaDependencies.create(pip_packages=["torch"])
     environment.python.user_managed_dependencies = True
-    said = specification_of(environment.to_dict())
-    assert not said.packages
-    assert said.pip == ()
+    document = specification_of(environment.to_dict())
+    assert not document.packages
+    assert document.pip == ()
 
 
 def test_a_specification_survives_json() -> None:
-    said = specified("python=3.8", "numpy", {"pip": ["torch"]}, baseImage="python:3.12")
-    assert Specification.from_dict({**said.as_dict(), "of a later version": 1}) == said
+    document = specified("python=3.8", "numpy", {"pip": ["torch"]}, baseImage="python:3.12")
+    assert Specification.from_dict({**document.as_dict(), "of a later version": 1}) == document
 
 
 def test_the_content_of_a_definition_is_told_without_its_name() -> None:

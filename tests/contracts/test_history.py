@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from runyard.contracts import history
@@ -33,7 +31,7 @@ def test_the_names_that_users_and_scripts_know() -> None:
     ],
 )
 def test_the_log_of_the_first_process(name: str, is_main: bool) -> None:
-    assert (re.fullmatch(history.MAIN_LOG, name) is not None) is is_main
+    assert history.is_main_log(name) is is_main
 
 
 def test_logs_of_processes_are_told_from_others() -> None:

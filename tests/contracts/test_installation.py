@@ -18,8 +18,8 @@ REQUIRES = ("uv>=0.8", "psycopg[binary]>=3.1; extra == 'postgres'", 'ray[default
 PIP = f"{shlex.quote(sys.executable)} -m pip install"
 
 
-def commands(told: dict[str, Any], installer: str = "pip") -> tuple[str, str]:
-    known = _read(told, installer, REQUIRES)
+def commands(found: dict[str, Any], installer: str = "pip") -> tuple[str, str]:
+    known = _read(found, installer, REQUIRES)
     return known.with_extra("postgres"), known.upgrade()
 
 
@@ -34,8 +34,8 @@ def test_a_clone_that_is_used_in_place(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_repository(tmp_path: Path) -> None:
-    told = {"url": f"file://{tmp_path}", "dir_info": {}}
-    assert commands(told) == (f"{PIP} '{tmp_path}[postgres]'", f"{PIP} --upgrade {tmp_path}")
+    found = {"url": f"file://{tmp_path}", "dir_info": {}}
+    assert commands(found) == (f"{PIP} '{tmp_path}[postgres]'", f"{PIP} --upgrade {tmp_path}")
 
 
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
@@ -46,24 +46,26 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("revision", "upgraded"), [("main", "@main"), ("v0.1", ""), ("0a1b2c3d", ""), (None, "")])
 def test_a_repository(revision: str | None, upgraded: str) -> None:
-    told = {"url": "https://me:hush@git.example/runyard.git", "vcs_info": {"vcs": "git", "commit_id": "0a1b2c3d"}}
+    found = {"url": "https://me:hush@git.example/runyard.git", "vcs_info": {"vcs": "git", "commit_id": "0a1b2c3d"}}
     if revision:
-        told["vcs_info"]["requested_revision"] = revision  # type: ignore[index]
+        found["vcs_info"]["requested_revision"] = revision  # type: ignore[index]
     at = f"@{revision}" if revision else ""
-    assert commands(told) == (
+    assert commands(found) == (
         f"{PIP} 'runyard[postgres] @ git+https://git.example/runyard.git{at}'",
         f"{PIP} --upgrade 'runyard @ git+https://git.example/runyard.git{upgraded}'",
     )
 
 
 def test_the_user_of_an_ssh_address_stays() -> None:
-    told = {"url": "ssh://git@git.example/runyard.git", "vcs_info": {"vcs": "git"}, "subdirectory": "python"}
-    assert commands(told)[0] == f"{PIP} 'runyard[postgres] @ git+ssh://git@git.example/runyard.git#subdirectory=python'"
+    found = {"url": "ssh://git@git.example/runyard.git", "vcs_info": {"vcs": "git"}, "subdirectory": "python"}
+    assert (
+        commands(found)[0] == f"{PIP} 'runyard[postgres] @ git+ssh://git@git.example/runyard.git#subdirectory=python'"
+    )
 
 
 def test_an_archive() -> None:
-    told = {"url": "https://x.example/runyard-0.1.0-py3-none-any.whl", "archive_info": {}}
-    assert commands(told) == (
+    found = {"url": "https://x.example/runyard-0.1.0-py3-none-any.whl", "archive_info": {}}
+    assert commands(found) == (
         f"{PIP} 'runyard[postgres] @ https://x.example/runyard-0.1.0-py3-none-any.whl'",
         f"{PIP} --upgrade ARCHIVE_OR_FOLDER_OF_THE_NEW_VERSION",
     )

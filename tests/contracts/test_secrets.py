@@ -9,24 +9,24 @@ from runyard.contracts.secrets import PREFIX, mask, names_in, reveal, veil
 
 
 def test_a_definition_comes_back_whole() -> None:
-    kept: dict[str, str] = {}
+    stored: dict[str, str] = {}
 
-    def keep(value: str) -> str:
-        name = f"{PREFIX}{len(kept):04x}"
-        kept[name] = value
+    def store(value: str) -> str:
+        name = f"{PREFIX}{len(stored):04x}"
+        stored[name] = value
         return name
 
     definition = {
         "python": {"dependencies": [{"pip": ["--index-url https://me:p4ss@host/simple", "torch"]}]},
         "docker": {"baseImageRegistry": {"address": "host", "username": "me", "password": "s3cret"}},
     }
-    veiled = veil(definition, keep)
+    veiled = veil(definition, store)
     assert "p4ss" not in str(veiled)
     assert "s3cret" not in str(veiled)
-    assert names_in(veiled) == set(kept)
-    assert reveal(veiled["python"]["dependencies"][0]["pip"][0], kept) == "--index-url https://me:p4ss@host/simple"
-    assert reveal(veiled["docker"]["baseImageRegistry"]["password"], kept) == "s3cret"
-    assert veil(veiled, keep) == veiled, "what is veiled is not veiled again"
+    assert names_in(veiled) == set(stored)
+    assert reveal(veiled["python"]["dependencies"][0]["pip"][0], stored) == "--index-url https://me:p4ss@host/simple"
+    assert reveal(veiled["docker"]["baseImageRegistry"]["password"], stored) == "s3cret"
+    assert veil(veiled, store) == veiled, "what is veiled is not veiled again"
 
 
 @pytest.mark.parametrize(
@@ -85,16 +85,16 @@ def test_an_empty_password_stays_empty() -> None:
     ],
 )
 def test_every_kind_of_credential_in_an_address_is_found(text: str) -> None:
-    kept: dict[str, str] = {}
+    stored: dict[str, str] = {}
 
-    def keep(value: str) -> str:
-        kept[f"{PREFIX}{len(kept):04x}"] = value
-        return list(kept)[-1]
+    def store(value: str) -> str:
+        stored[f"{PREFIX}{len(stored):04x}"] = value
+        return list(stored)[-1]
 
-    veiled = veil(text, keep)
+    veiled = veil(text, store)
     assert "s3cret" not in veiled + mask(text)
-    assert reveal(veiled, kept) == text
-    assert (veil(veiled, keep), mask(mask(text))) == (veiled, mask(text)), "once is enough"
+    assert reveal(veiled, stored) == text
+    assert (veil(veiled, store), mask(mask(text))) == (veiled, mask(text)), "once is enough"
 
 
 def test_every_text_of_a_document_is_masked() -> None:

@@ -79,9 +79,9 @@ def test_repr_tells_only_what_was_changed() -> None:
 
 
 def test_what_is_read_does_not_hang_on_its_source() -> None:
-    said = {"colours": ["green"]}
-    car = Car.from_dict(said)
-    said["colours"].append("blue")
+    document = {"colours": ["green"]}
+    car = Car.from_dict(document)
+    document["colours"].append("blue")
     assert car.colours == ["green"]
 
 
@@ -90,7 +90,7 @@ def test_plain_values_fit_json() -> None:
         def __str__(self) -> str:
             return "odd"
 
-    said = plain([numpy.float64(0.5), numpy.int64(3), (1, True, None), {"a": Odd()}])
-    assert said == [0.5, 3, [1, True, None], {"a": "odd"}]
-    assert [type(each) for each in said[:2]] == [float, int]
-    assert json.loads(json.dumps(said)) == said
+    document = plain([numpy.float64(0.5), numpy.int64(3), (1, True, None), {"a": Odd()}])
+    assert document == [0.5, 3, [1, True, None], {"a": "odd"}]
+    assert [type(each) for each in document[:2]] == [float, int]
+    assert json.loads(json.dumps(document)) == document

@@ -87,8 +87,8 @@ def test_an_aggregate_tells_all_of_them() -> None:
 
 
 def test_a_failed_run_says_each_thing_once() -> None:
-    said = exceptions.ActivityFailedException(error_details="no disk")
-    assert (str(said), said.error_details, said.error) == ("The run has failed: no disk", "no disk", None)
+    document = exceptions.ActivityFailedException(error_details="no disk")
+    assert (str(document), document.error_details, document.error) == ("The run has failed: no disk", "no disk", None)
     frames = [{"file": "a.py", "line": n, "function": "f", "code": ""} for n in range(20)]
     error = {
         "code": "UserError",
@@ -97,15 +97,15 @@ def test_a_failed_run_says_each_thing_once() -> None:
         "exit": {"code": 1, "signal": None, "words": "exit code 1"},
         "help": "Look for 'x'.",
     }
-    told = exceptions.ActivityFailedException("{}", error=error, run_id="r_1")
-    assert str(told).splitlines() == [
+    found = exceptions.ActivityFailedException("{}", error=error, run_id="r_1")
+    assert str(found).splitlines() == [
         "Run r_1 has failed: a.py failed with exit code 1: KeyError: 'x'",
         "  a.py:18 in f",
         "  a.py:19 in f",
         "  Look for 'x'.",
         "  `runyard logs r_1` shows its log.",
     ]
-    assert told.error == error
+    assert found.error == error
     silent = exceptions.ActivityFailedException("", error={}, run_id="r_1")
     assert "nothing was said about the cause" in str(silent)
 

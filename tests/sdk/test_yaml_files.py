@@ -9,10 +9,10 @@ from runyard.sdk.exceptions import UserErrorException
 
 
 def test_order_and_unicode_survive(tmp_path: Path) -> None:
-    said = {"zoo": ["ä", "b"], "apple": {"none": None, "text": "None", "number": "1"}}
-    yaml_files.write(tmp_path / "x.yml", said)
-    assert yaml_files.read(tmp_path / "x.yml") == said
-    assert yaml_files.dump(said).startswith("zoo:")
+    document = {"zoo": ["ä", "b"], "apple": {"none": None, "text": "None", "number": "1"}}
+    yaml_files.write(tmp_path / "x.yml", document)
+    assert yaml_files.read(tmp_path / "x.yml") == document
+    assert yaml_files.dump(document).startswith("zoo:")
 
 
 def test_equal_lists_are_written_in_full() -> None:

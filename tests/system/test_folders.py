@@ -52,10 +52,10 @@ def test_a_walk_is_that_of_the_standard_library(tmp_path: Path) -> None:
     (tmp_path / "a" / "loop").symlink_to(tmp_path)
     (tmp_path / "a" / "nowhere").symlink_to("nowhere-at-all")
 
-    def told(walk: list[tuple[str, list[str], list[str]]]) -> dict[str, tuple[list[str], list[str]]]:
+    def shown(walk: list[tuple[str, list[str], list[str]]]) -> dict[str, tuple[list[str], list[str]]]:
         return {place: (sorted(below), sorted(files)) for place, below, files in walk}
 
-    assert told(list(folders.walk(str(tmp_path)))) == told(list(os.walk(tmp_path)))
+    assert shown(list(folders.walk(str(tmp_path)))) == shown(list(os.walk(tmp_path)))
     assert list(folders.walk(str(tmp_path / "not there"))) == []
 
 

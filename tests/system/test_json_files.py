@@ -20,7 +20,7 @@ class Sample:
     number: int
     share: float = 0.5
     on: bool = False
-    said: str | None = None
+    note: str | None = None
     items: list[str] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -43,9 +43,9 @@ def test_a_missing_file_is_no_bad_one(path: Path) -> None:
 
 
 def test_fields_are_taken_and_what_is_unknown_passed_over(path: Path) -> None:
-    said = {"name": "n", "number": 1, "share": 1, "said": "s", "items": ["a"], "of a newer version": True}
-    assert made_of(Sample, said, path) == Sample("n", 1, 1, said="s", items=["a"])
-    assert made_of(Sample, {"name": "n", "number": 1, "said": None}, path) == Sample("n", 1)
+    document = {"name": "n", "number": 1, "share": 1, "note": "s", "items": ["a"], "of a newer version": True}
+    assert made_of(Sample, document, path) == Sample("n", 1, 1, note="s", items=["a"])
+    assert made_of(Sample, {"name": "n", "number": 1, "note": None}, path) == Sample("n", 1)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_fields_are_taken_and_what_is_unknown_passed_over(path: Path) -> None:
         {"number": "1"},
         {"share": "x"},
         {"on": 1},
-        {"said": 1},
+        {"note": 1},
         {"items": {}},
         {"texts": []},
     ],
@@ -91,8 +91,8 @@ def test_a_bad_plan_is_told(tmp_path: Path, text: bytes) -> None:
 
 
 def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
-    words = ("run", "run", "e", "e-1", "local", "", "", "local", "token", "http://127.0.0.1:1")
-    plan = Plan(*words, Launch(command="true", shell={"A": "b"}), snapshot_id="s", grace_seconds=2)
+    message = ("run", "run", "e", "e-1", "local", "", "", "local", "token", "http://127.0.0.1:1")
+    plan = Plan(*message, Launch(command="true", shell={"A": "b"}), snapshot_id="s", grace_seconds=2)
     plan.save(tmp_path)
     assert Plan.load(tmp_path) == plan
 

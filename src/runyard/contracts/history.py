@@ -5,6 +5,8 @@ Node runners deliver files under these names; the server, the SDK and the comman
 
 from __future__ import annotations
 
+import re
+
 USER_LOGS, SYSTEM_LOGS = "user_logs", "system_logs"
 LOG_FOLDERS = (USER_LOGS, "logs", "azureml-logs", SYSTEM_LOGS)
 """Folders whose files are logs, the most interesting to a user first. Each attempt of a run starts them afresh."""
@@ -22,9 +24,9 @@ ENVIRONMENT_LOG = "environment.log"
 BUILD_LOG = f"{SYSTEM_LOGS}/{ENVIRONMENT_LOG}"
 """The log of the build of a run's environment."""
 
-MAIN_LOG = rf"{USER_LOGS}/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt"
-"""A pattern for the logs of a run's first process, by their names here (`std_log.txt`, `std_log_process_0.txt`) and in
-SDK v1 (`azureml-logs/70_driver_log.txt`). It is compiled where it is used: a node runner starts without it."""
+# Compiled with their first use: this module is part of the start of every run.
+_MAIN_LOG = rf"{USER_LOGS}/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt"
+_FORMER = r"attempt_(\d+)/"
 
 
 def rank_log(rank: int | str) -> str:
@@ -47,6 +49,15 @@ def user_log(file: str) -> str:
 def is_process_log(name: str) -> bool:
     """Whether a file of the history is the log of one of the run's processes."""
     return name.startswith(f"{USER_LOGS}/std_log")
+
+
+def is_main_log(name: str) -> bool:
+    """Whether a file of the history is a log of the run's first process, by its name here or in SDK v1.
+
+    >>> is_main_log("user_logs/std_log_process_0.txt"), is_main_log("azureml-logs/70_driver_log.txt")
+    (True, True)
+    """
+    return re.fullmatch(_MAIN_LOG, name) is not None
 
 
 def system_log(file: str, node: int = 0) -> str:
@@ -88,9 +99,8 @@ def attempt_in(below: str) -> int | None:
     >>> attempt_in("attempt_2/std_log.txt"), attempt_in("std_log.txt")
     (2, None)
     """
-    folder, _, rest = below.partition("/")
-    prefix, _, number = folder.partition("_")
-    return int(number) if prefix == "attempt" and rest and number.isdecimal() else None
+    found = re.match(_FORMER, below)
+    return int(found.group(1)) if found else None
 
 
 def is_former(name: str) -> bool:

@@ -12,7 +12,7 @@ from runyard.sdk.exceptions import ComputeTargetException
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"agent_count": 0}, "agent_count"),
         ({"agent_count": 1}, "DEV_TEST"),
@@ -23,8 +23,8 @@ from runyard.sdk.exceptions import ComputeTargetException
         ({"ssl_cname": "www"}, "ssl_cert_pem_file"),
     ],
 )
-def test_aks_checks(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
+def test_aks_checks(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ComputeTargetException, match=message):
         AksCompute.provisioning_configuration(**settings)
     AksCompute.provisioning_configuration(agent_count=1, cluster_purpose=AksCompute.ClusterPurpose.DEV_TEST)
 

@@ -54,7 +54,7 @@ def test_all_that_can_be_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"max_nodes": None}, "max_nodes is required"),
         ({"max_nodes": -1}, "max_nodes must be a whole number from 0 on, not -1"),
@@ -75,8 +75,8 @@ def test_all_that_can_be_said() -> None:
         ({"identity_type": "UserAssigned"}, "needs identity_id"),
     ],
 )
-def test_what_does_not_go_together_is_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
+def test_what_does_not_go_together_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ComputeTargetException, match=message):
         AmlCompute.provisioning_configuration(**{"max_nodes": 4, **settings})
 
 

@@ -21,10 +21,10 @@ def test_a_status_as_a_dictionary() -> None:
         vm_priority="dedicated",
         vm_size="STANDARD_NC6",
     )
-    told = status.serialize()
-    assert told["nodeStateCounts"]["runningNodeCount"] == 2
-    assert told["scaleSettings"] == {"minNodeCount": 0, "maxNodeCount": 4, "nodeIdleTimeBeforeScaleDown": "PT1800S"}
-    assert AmlComputeStatus.deserialize(told) == status
+    found = status.serialize()
+    assert found["nodeStateCounts"]["runningNodeCount"] == 2
+    assert found["scaleSettings"] == {"minNodeCount": 0, "maxNodeCount": 4, "nodeIdleTimeBeforeScaleDown": "PT1800S"}
+    assert AmlComputeStatus.deserialize(found) == status
     assert AmlComputeStatus.deserialize(None) is None
     assert ScaleSettings.deserialize(None) is None
     assert AmlComputeNodeStateCounts.deserialize(None) is None

@@ -44,7 +44,7 @@ def test_a_slurm_cluster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"commands": "bin"}, "give the whole path"),
         ({"partition": "a\nb"}, "in one line"),
@@ -52,8 +52,8 @@ def test_a_slurm_cluster() -> None:
         ({"max_nodes": -1}, "max_nodes"),
     ],
 )
-def test_what_no_cluster_understands(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
+def test_what_no_cluster_understands(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ComputeTargetException, match=message):
         SlurmCompute.attach_configuration(**settings)
 
 

@@ -73,11 +73,11 @@ def test_a_target_is_found_as_what_it_is(workspace: Workspace, name: str) -> Non
 
 def test_a_target_as_a_dictionary(workspace: Workspace, name: str) -> None:
     made = cluster(workspace, name, idle_seconds_before_scaledown=60)
-    told = made.serialize()
-    assert told["properties"]["properties"]["scaleSettings"]["nodeIdleTimeBeforeScaleDown"] == "PT60S"
-    again = ComputeTarget.deserialize(workspace, told)
+    reported = made.serialize()
+    assert reported["properties"]["properties"]["scaleSettings"]["nodeIdleTimeBeforeScaleDown"] == "PT60S"
+    again = ComputeTarget.deserialize(workspace, reported)
     assert type(again) is AmlCompute
-    assert again.serialize() == told
+    assert again.serialize() == reported
 
 
 def test_this_machine_is_always_there(workspace: Workspace) -> None:
@@ -108,12 +108,12 @@ def test_a_size_that_nobody_sells(workspace: Workspace, name: str) -> None:
 
 def test_a_change_that_makes_no_sense(workspace: Workspace, name: str) -> None:
     made = cluster(workspace, name)
-    for settings, words in (
+    for settings, message in (
         ({}, "Give min_nodes"),
         ({"min_nodes": 3}, "is less than min_nodes"),
         ({"max_nodes": -1}, "from 0 on"),
     ):
-        with pytest.raises(ComputeTargetException, match=words):
+        with pytest.raises(ComputeTargetException, match=message):
             made.update(**settings)
     with pytest.raises(ComputeTargetException, match="delete"):
         made.detach()

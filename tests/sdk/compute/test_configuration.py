@@ -16,7 +16,7 @@ NOWHERE: Any = None
 
 
 @pytest.mark.parametrize(
-    ("attach", "words"),
+    ("attach", "message"),
     [
         (lambda: RemoteCompute.attach_configuration("me", address="host", password="x"), "over ssh.*'host'.*Slurm"),
         (lambda: AksCompute.attach_configuration(resource_id="/some/id"), "AksCompute.*RayCompute.*SlurmCompute"),
@@ -24,8 +24,8 @@ NOWHERE: Any = None
         (lambda: BatchCompute.attach_configuration("group", "account"), "BatchCompute"),
     ],
 )
-def test_attaching_is_refused_with_what_to_use_instead(attach: Any, words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
+def test_attaching_is_refused_with_what_to_use_instead(attach: Any, message: str) -> None:
+    with pytest.raises(ComputeTargetException, match=message):
         ComputeTarget.attach(NOWHERE, "far", attach())
 
 

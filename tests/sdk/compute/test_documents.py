@@ -18,27 +18,27 @@ def test_times_are_the_servers_to_say() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "found",
     [
         document(),
         document(engine="slurm", type="Slurm", max_nodes=None, options={"partition": "gpu"}),
         document(details={"tags": {"a": "b"}, "description": "d", "vnet_name": "v"}, idle_seconds=90, min_nodes=1),
     ],
 )
-def test_round_trip(told: ComputeDocument) -> None:
-    assert document_of(serialized(told, "/id", "local")) == told
+def test_round_trip(found: ComputeDocument) -> None:
+    assert document_of(serialized(found, "/id", "local")) == found
 
 
 def test_what_another_sdk_wrote() -> None:
-    told = document_of({"name": "c", "properties": {"computeType": "AmlCompute", "properties": {"vmSize": "X"}}})
-    assert (told["name"], told["vm_size"], told["engine"], told["idle_seconds"]) == ("c", "X", "local", 1800)
-    assert told["status"]["counts"]["idle"] == 0
+    found = document_of({"name": "c", "properties": {"computeType": "AmlCompute", "properties": {"vmSize": "X"}}})
+    assert (found["name"], found["vm_size"], found["engine"], found["idle_seconds"]) == ("c", "X", "local", 1800)
+    assert found["status"]["counts"]["idle"] == 0
 
 
-@pytest.mark.parametrize("told", [{}, {"name": "c"}, {"name": "c", "properties": {}}, {"name": "c", "properties": 3}])
-def test_what_is_no_target(told: Any) -> None:
+@pytest.mark.parametrize("found", [{}, {"name": "c"}, {"name": "c", "properties": {}}, {"name": "c", "properties": 3}])
+def test_what_is_no_target(found: Any) -> None:
     with pytest.raises(ComputeTargetException, match="no compute target as serialize"):
-        document_of(told)
+        document_of(found)
 
 
 def test_time_spans() -> None:

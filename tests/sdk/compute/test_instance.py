@@ -38,13 +38,13 @@ def test_an_instance_takes_runs_while_it_is_started(
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"ssh_public_access": True}, "admin_user_ssh_public_key"),
         ({"subnet_name": "s"}, "all three"),
         ({"assigned_user_object_id": "me"}, "give both"),
     ],
 )
-def test_instances_that_make_no_sense(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
+def test_instances_that_make_no_sense(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ComputeTargetException, match=message):
         ComputeInstance.provisioning_configuration(**settings)

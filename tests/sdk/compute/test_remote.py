@@ -11,7 +11,7 @@ from runyard.sdk.exceptions import ComputeTargetException
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"username": ""}, "username is required"),
         ({"address": None}, "Name the machine in one way"),
@@ -22,6 +22,6 @@ from runyard.sdk.exceptions import ComputeTargetException
         ({"ssh_port": 0}, "1 to 65535"),
     ],
 )
-def test_remote_compute_checks(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ComputeTargetException, match=words):
+def test_remote_compute_checks(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ComputeTargetException, match=message):
         RemoteCompute.attach_configuration(**{"username": "me", "address": "host", "password": "x", **settings})

@@ -86,13 +86,13 @@ def test_a_local_build_takes_the_options_of_sdk_v1(
 def test_what_is_kept_already_is_built_as_it_is(
     workspace: Workspace, managed: Environment, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = managed.register(workspace)
-    assert kept.build(workspace).wait_for_completion(show_output=False).environment == kept
+    stored = managed.register(workspace)
+    assert stored.build(workspace).wait_for_completion(show_output=False).environment == stored
     assert "registered as version" not in caplog.text
     with pytest.raises(UserErrorException, match="name"):
         Environment(None).build(workspace)
     with pytest.raises(UserErrorException, match="no compute target 'gpu-cluster'"):
-        kept.build(workspace, image_build_compute="gpu-cluster")
+        stored.build(workspace, image_build_compute="gpu-cluster")
 
 
 def test_the_details_of_an_image(workspace: Workspace, managed: Environment) -> None:

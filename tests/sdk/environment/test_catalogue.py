@@ -43,9 +43,9 @@ def test_nothing_is_lost_on_the_way_through_the_server(workspace: Workspace, nam
     environment = Environment.from_dockerfile(name, "FROM ubuntu\n")
     environment.spark.repositories = ["https://r.example"]
     environment.environment_variables["A"] = "ü"
-    kept = environment.register(workspace)
+    stored = environment.register(workspace)
     environment.version = "1"
-    assert kept == environment == Environment.get(workspace, name)
+    assert stored == environment == Environment.get(workspace, name)
     assert with_packages("x").register(workspace).is_untouched_default()
 
 
@@ -122,9 +122,9 @@ def test_a_reference_finds_its_environment(workspace: Workspace, name: str) -> N
 def test_secrets_stay_with_the_server(workspace: Workspace, name: str, server_home: Path) -> None:
     environment = with_packages(name, "numpy")
     environment.python.conda_dependencies.set_pip_index_url("https://me:hush-9f2c@i.example/simple")
-    kept = environment.register(workspace)
-    assert "hush-9f2c" not in str(kept.to_dict())
-    assert environment.register(workspace).version == kept.version == "1"
+    stored = environment.register(workspace)
+    assert "hush-9f2c" not in str(stored.to_dict())
+    assert environment.register(workspace).version == stored.version == "1"
     assert all(b"hush-9f2c" not in file.read_bytes() for file in server_home.glob("*.db*"))
 
 
@@ -139,8 +139,8 @@ def test_a_private_wheel(workspace: Workspace, name: str, tmp_path: Path) -> Non
         Environment.add_private_pip_wheel(workspace, file)
     other = Environment.add_private_pip_wheel(workspace, str(file), exist_ok=True)
     assert other != address
-    kept = with_packages(name, other).register(workspace)
-    assert other in kept.python.conda_dependencies.pip_packages
+    stored = with_packages(name, other).register(workspace)
+    assert other in stored.python.conda_dependencies.pip_packages
 
 
 def test_what_is_no_wheel_is_refused(workspace: Workspace, tmp_path: Path) -> None:

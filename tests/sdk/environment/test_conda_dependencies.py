@@ -154,7 +154,7 @@ def test_saving_without_a_path_writes_here(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("packages: [a]", "packages; allowed are name, channels, dependencies, prefix, variables"),
         ("dependencies: numpy", "dependencies should be a list"),
@@ -162,9 +162,9 @@ def test_saving_without_a_path_writes_here(tmp_path: Path, monkeypatch: pytest.M
         ("dependencies: [3]", "3 is neither a package"),
     ],
 )
-def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str, words: str) -> None:
+def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "bad.yml").write_text(text)
-    with pytest.raises(UserErrorException, match=rf"bad\.yml.*{words}"):
+    with pytest.raises(UserErrorException, match=rf"bad\.yml.*{message}"):
         CondaDependencies(tmp_path / "bad.yml")
 
 
@@ -258,8 +258,8 @@ names = st.from_regex(r"[a-z][a-z0-9\-]{0,8}[a-z0-9](=[0-9]\.[0-9])?", fullmatch
 def test_round_trip_through_yaml(
     channels: "list[str]", conda: "list[str]", pip: "list[str]", name: "str | None"
 ) -> None:
-    said = {"channels": channels, "dependencies": [*conda, {"pip": pip}], **({"name": name} if name else {})}
-    packages = CondaDependencies.from_dict(said)
+    document = {"channels": channels, "dependencies": [*conda, {"pip": pip}], **({"name": name} if name else {})}
+    packages = CondaDependencies.from_dict(document)
     assert packages.conda_packages == conda
     assert packages.pip_packages == pip
     assert CondaDependencies.from_dict(yaml.safe_load(packages.serialize_to_string())) == packages

@@ -61,12 +61,12 @@ def test_a_shells_own_conda_is_found_with_a_stand_in(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "message"),
     [("broken", "Not a conda environment: /x/broken"), ("empty", "no packages"), ("odd", "it has packages")],
 )
-def test_a_refusal_of_a_stand_in_is_told(folder: Path, name: str, words: str) -> None:
+def test_a_refusal_of_a_stand_in_is_told(folder: Path, name: str, message: str) -> None:
     stand_in(folder, "conda")
-    with pytest.warns(UserWarning, match=f"{name}.*{words}") as seen:
+    with pytest.warns(UserWarning, match=f"{name}.*{message}") as seen:
         assert Environment.from_existing_conda_environment("mine", name) is None
     assert seen.pop(UserWarning).filename == __file__
 

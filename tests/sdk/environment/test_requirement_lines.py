@@ -83,7 +83,7 @@ def test_an_address_of_a_private_wheel_is_no_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "message"),
     [
         ("-e .", "installs a folder of this machine.*source folder"),
         ("--editable=./pkg", "installs a folder"),
@@ -91,8 +91,8 @@ def test_an_address_of_a_private_wheel_is_no_name() -> None:
         ("-c limits.txt", "a file of constraints.*into the requirements"),
     ],
 )
-def test_options_that_hang_on_files_are_refused(line: str, words: str) -> None:
-    with pytest.raises(UserErrorException, match=words):
+def test_options_that_hang_on_files_are_refused(line: str, message: str) -> None:
+    with pytest.raises(UserErrorException, match=message):
         requirement_lines.portable(line)
 
 

@@ -85,8 +85,8 @@ def test_the_round_trip_keeps_that_there_is_no_image() -> None:
 def test_a_dockerfile_comes_from_a_text_a_path_or_an_open_file(tmp_path: Path) -> None:
     file = tmp_path / "Dockerfile"
     file.write_text("FROM ubuntu\n")
-    for said in (file, str(file), io.StringIO("FROM ubuntu\n"), io.BytesIO(b"FROM ubuntu\n"), "FROM ubuntu\n"):
-        assert DockerSection(base_dockerfile=said).base_dockerfile == "FROM ubuntu\n"
+    for document in (file, str(file), io.StringIO("FROM ubuntu\n"), io.BytesIO(b"FROM ubuntu\n"), "FROM ubuntu\n"):
+        assert DockerSection(base_dockerfile=document).base_dockerfile == "FROM ubuntu\n"
     for missing in (tmp_path / "none", "./nowhere"):
         with pytest.raises(FileNotFoundError, match="no Dockerfile"):
             DockerSection(base_dockerfile=missing)

@@ -68,10 +68,10 @@ def test_parameters_that_are_told_at_submit() -> None:
         resume_from=DataPath("store", "checkpoints"),
     )
     resumed = ["--resume-from", "$AZUREML_DATAREFERENCE_MODEL_LOCATION"]
-    told = estimator._at_submit({"--lr": 0.5, "--fast": None}, [DataReference("store", "images")], "other")
-    assert told.arguments == ["--lr", 0.5, "--epochs", 3, "--fast", *resumed]
-    assert set(told.run_config.data_references) == {"MODEL_LOCATION", "images"}
-    assert told.run_config.source_directory_data_store == "other"
+    found = estimator._at_submit({"--lr": 0.5, "--fast": None}, [DataReference("store", "images")], "other")
+    assert found.arguments == ["--lr", 0.5, "--epochs", 3, "--fast", *resumed]
+    assert set(found.run_config.data_references) == {"MODEL_LOCATION", "images"}
+    assert found.run_config.source_directory_data_store == "other"
     again = estimator._at_submit()
     assert again.arguments == ["--lr", 0.1, "--epochs", 3, *resumed]
     assert set(again.run_config.data_references) == {"MODEL_LOCATION"}
@@ -86,7 +86,7 @@ def test_nothing_else_is_told_at_submit(experiment: Experiment, project: str, un
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("options", "error", "message"),
     [
         ({}, TrainingException, "has no entry_script"),
         ({"entry_script": "other.py"}, ExperimentExecutionException, "no script 'other.py'"),
@@ -103,9 +103,9 @@ def test_nothing_else_is_told_at_submit(experiment: Experiment, project: str, un
     ],
 )
 def test_what_cannot_be_run_is_refused_at_submit(
-    experiment: Experiment, project: str, options: "dict[str, Any]", error: "type[Exception]", words: str
+    experiment: Experiment, project: str, options: "dict[str, Any]", error: "type[Exception]", message: str
 ) -> None:
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=message):
         experiment.submit(Estimator(project, **{"compute_target": "local", **options}))
 
 
@@ -115,10 +115,10 @@ def test_an_estimator_runs_twice_as_two_runs(experiment: Experiment, project: st
     )
     first = experiment.submit(estimator, tags={"which": "first"})
     second = experiment.submit(estimator, script_params={"--fast": None})
-    said = []
+    document = []
     for run in (first, second):
         run.wait_for_completion()
-        said.append(run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"].strip())
-    assert said == ["['--layers', '64', '32']", "['--layers', '64', '32', '--fast']"]
+        document.append(run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"].strip())
+    assert document == ["['--layers', '64', '32']", "['--layers', '64', '32', '--fast']"]
     assert first.get_tags() == {"which": "first"}
     assert estimator.run_config.arguments == ["--layers", 64, 32]

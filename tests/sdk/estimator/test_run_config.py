@@ -139,7 +139,7 @@ def test_data_becomes_a_place_in_the_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"compute_target": None}, "no compute target"),
         ({"node_count": 0}, "node_count must be a whole number from 1 on, not 0"),
@@ -162,8 +162,8 @@ def test_data_becomes_a_place_in_the_arguments() -> None:
     ],
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )
-def test_what_does_not_go_together_is_refused(options: "dict[str, Any]", words: str) -> None:
-    with pytest.raises(TrainingException, match=words):
+def test_what_does_not_go_together_is_refused(options: "dict[str, Any]", message: str) -> None:
+    with pytest.raises(TrainingException, match=message):
         made(**options)
 
 

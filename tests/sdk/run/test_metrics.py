@@ -26,10 +26,10 @@ def test_metrics_come_back_in_their_shapes(experiment: Experiment) -> None:
     run.log_table("table", {"x": [1, 2], "y": [3, 4]})
     run.log_row("table", x=5, y=6)
     run.log_confusion_matrix("matrix", MATRIX)
-    told = run.get_metrics()
-    assert math.isnan(told.pop("nan"))
-    artifact = told.pop("matrix")
-    assert told == {
+    found = run.get_metrics()
+    assert math.isnan(found.pop("nan"))
+    artifact = found.pop("matrix")
+    assert found == {
         "once": 0.5,
         "often": [0, 1, 2],
         "text": "good",

@@ -83,7 +83,7 @@ def test_run_configurations_in_files(tmp_path: Path, text: str, wanted: Distribu
 
 
 @pytest.mark.parametrize(
-    ("job", "words"),
+    ("job", "message"),
     [
         (MpiConfiguration(node_count=0), "1 to 10000 nodes, not 0. Set node_count"),
         (MpiConfiguration(process_count_per_node=0), "process_count_per_node must be 1 or more, not 0"),
@@ -97,8 +97,8 @@ def test_run_configurations_in_files(tmp_path: Path, text: str, wanted: Distribu
         (PlainConfiguration(-1, 2), "process_count_per_node must be 1 or more, not -1"),
     ],
 )
-def test_what_cannot_be_run_is_refused(job: Any, words: str) -> None:
-    with pytest.raises(UserErrorException, match=words):
+def test_what_cannot_be_run_is_refused(job: Any, message: str) -> None:
+    with pytest.raises(UserErrorException, match=message):
         of_job(job)
 
 
@@ -119,10 +119,10 @@ def test_tensorflow_nodes_are_its_workers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("communicator", "words"), [("Smoke", "OpenMpi, IntelMpi"), ("ParallelTask", "parallel tasks")]
+    ("communicator", "message"), [("Smoke", "OpenMpi, IntelMpi"), ("ParallelTask", "parallel tasks")]
 )
-def test_other_communicators(communicator: str, words: str) -> None:
-    with pytest.raises(RunConfigurationException, match=words):
+def test_other_communicators(communicator: str, message: str) -> None:
+    with pytest.raises(RunConfigurationException, match=message):
         distribution_of(RunConfiguration("a.py", communicator=communicator))
 
 

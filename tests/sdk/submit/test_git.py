@@ -12,13 +12,13 @@ from runyard.sdk.submit.git import git_properties, without_credentials
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    for words in (
+    for message in (
         ("init", "-q", "-b", "main"),
         ("config", "user.name", "Somebody"),
         ("config", "user.email", "somebody@example.org"),
         ("remote", "add", "origin", "https://me:secret@example.org/team/code.git"),
     ):
-        git(tmp_path, *words)
+        git(tmp_path, *message)
     (tmp_path / "train.py").write_text("")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "first")
@@ -26,14 +26,14 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout.strip()
+def git(folder: Path, *message: str) -> str:
+    return subprocess.run(["git", "-C", folder, *message], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def test_facts_of_a_clean_folder(repository: Path) -> None:
-    told = git_properties(repository / "below", {})
+    found = git_properties(repository / "below", {})
     commit = git(repository, "rev-parse", "HEAD")
-    assert told == {
+    assert found == {
         "azureml.git.repository_uri": "https://example.org/team/code.git",
         "mlflow.source.git.repoURL": "https://example.org/team/code.git",
         "azureml.git.branch": "main",
@@ -50,15 +50,15 @@ def test_a_change_makes_it_dirty(repository: Path) -> None:
 
 
 def test_the_environment_wins(repository: Path) -> None:
-    told = git_properties(repository, {"AZUREML_GIT_BRANCH": "release", "AZUREML_GIT_BUILD_ID": "7"})
-    assert told["azureml.git.branch"] == told["mlflow.source.git.branch"] == "release"
-    assert told["azureml.git.build_id"] == "7"
+    found = git_properties(repository, {"AZUREML_GIT_BRANCH": "release", "AZUREML_GIT_BUILD_ID": "7"})
+    assert found["azureml.git.branch"] == found["mlflow.source.git.branch"] == "release"
+    assert found["azureml.git.build_id"] == "7"
 
 
 def test_outside_a_repository_there_are_no_facts_and_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subprocess, "run", lambda *words, **options: pytest.fail("git was asked"))
+    monkeypatch.setattr(subprocess, "run", lambda *message, **options: pytest.fail("git was asked"))
     assert git_properties(tmp_path, {}) == {}
 
 
@@ -85,5 +85,7 @@ def test_of_a_password_nothing_is_left(url: str) -> None:
 
 
 def test_the_address_of_a_build_has_no_token_either(tmp_path: Path) -> None:
-    told = git_properties(tmp_path, {"AZUREML_GIT_BUILD_URI": "https://me:s3cret@ci.example.org/7?access_token=s3cret"})
-    assert told["azureml.git.build_uri"] == "https://ci.example.org/7?access_token=***"
+    found = git_properties(
+        tmp_path, {"AZUREML_GIT_BUILD_URI": "https://me:s3cret@ci.example.org/7?access_token=s3cret"}
+    )
+    assert found["azureml.git.build_uri"] == "https://ci.example.org/7?access_token=***"

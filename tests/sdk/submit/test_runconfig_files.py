@@ -32,10 +32,10 @@ def test_saved_and_loaded(tmp_path: Path, folder: str, separate: bool) -> None:
 
 def test_the_file_is_camel_case_yaml(tmp_path: Path) -> None:
     configuration().save(tmp_path, "train")
-    said = yaml.safe_load((tmp_path / ".azureml" / "train").read_text())
-    assert said["nodeCount"] == 1
-    assert said["environment"]["python"]["condaDependenciesFile"] == ".azureml/conda_dependencies.yml"
-    assert "condaDependencies" not in said["environment"]["python"]
+    document = yaml.safe_load((tmp_path / ".azureml" / "train").read_text())
+    assert document["nodeCount"] == 1
+    assert document["environment"]["python"]["condaDependenciesFile"] == ".azureml/conda_dependencies.yml"
+    assert "condaDependencies" not in document["environment"]["python"]
     separate = tmp_path / "separate"
     configuration().save(separate, "train", separate_environment_yaml=True)
     assert yaml.safe_load((separate / ".azureml" / "environment.yml").read_text())["name"] == "mine"

@@ -32,7 +32,7 @@ def test_numpy_inside_is_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "message"),
     [
         ("{", "no JSON"),
         (3, "dict"),
@@ -42,8 +42,8 @@ def test_numpy_inside_is_written_out() -> None:
         ({**MATRIX, "data": {"class_labels": [object()], "matrix": []}}, "cannot be written"),
     ],
 )
-def test_what_is_wrong_is_named(value: object, words: str) -> None:
-    with pytest.raises(UserErrorException, match=words):
+def test_what_is_wrong_is_named(value: object, message: str) -> None:
+    with pytest.raises(UserErrorException, match=message):
         charts.chart_json(charts.CONFUSION_MATRIX, "m", value)
 
 

@@ -55,16 +55,16 @@ def test_any_value_comes_back_as_it_was(
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
     Journal(folder, "run_1").value(name, value, step)
-    ((kind, told, kept, at, kept_step),) = records(folder)
+    ((kind, shown, stored, at, kept_step),) = records(folder)
     text = name.encode("utf-8", "backslashreplace").decode()
     expected = value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-    assert (kind, told, kept_step) == (contract.VALUE, text, step)
-    assert same(contract.unpack_value(kept), expected)
+    assert (kind, shown, kept_step) == (contract.VALUE, text, step)
+    assert same(contract.unpack_value(stored), expected)
     assert at > 1_600_000_000
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"),
+    ("value", "stored"),
     [
         (numpy.float64(0.5), 0.5),
         (numpy.float32(0.5), 0.5),
@@ -79,9 +79,9 @@ def test_any_value_comes_back_as_it_was(
         (b"x", "b'x'"),
     ],
 )
-def test_numbers_of_other_libraries_are_numbers(journal: Journal, value: object, kept: object) -> None:
+def test_numbers_of_other_libraries_are_numbers(journal: Journal, value: object, stored: object) -> None:
     journal.value("m", value)
-    assert same(records(journal.folder)[0][2], kept)
+    assert same(records(journal.folder)[0][2], stored)
 
 
 def test_an_integer_too_long_to_write_out_is_kept_in_hexadecimal(journal: Journal) -> None:
@@ -101,10 +101,10 @@ def test_a_value_that_is_none_of_these_is_said_once(journal: Journal, caplog: py
     assert len([record for record in caplog.records if "'strange'" in record.getMessage()]) == 1
 
 
-@pytest.mark.parametrize(("step", "kept"), [(numpy.int64(3), 3), (3.0, 3), (2.5, 2), ("x", None), (math.nan, None)])
-def test_a_step_becomes_a_whole_number(journal: Journal, step: Any, kept: int | None) -> None:
+@pytest.mark.parametrize(("step", "stored"), [(numpy.int64(3), 3), (3.0, 3), (2.5, 2), ("x", None), (math.nan, None)])
+def test_a_step_becomes_a_whole_number(journal: Journal, step: Any, stored: int | None) -> None:
     journal.value("m", 1.0, step)
-    assert records(journal.folder)[0][4] == kept
+    assert records(journal.folder)[0][4] == stored
 
 
 def test_a_name_must_say_something(journal: Journal) -> None:
@@ -164,19 +164,19 @@ def test_all_that_was_logged_survives_sigkill(tmp_path: Path) -> None:
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert process.stdout is not None
-    said = 0
+    document = 0
     for line in process.stdout:
-        said = int(line)
-        if said >= 200:
+        document = int(line)
+        if document >= 200:
             break
     process.send_signal(signal.SIGKILL)
     rest = process.stdout.read().split()
     process.stdout.close()
     process.wait()
-    said = max([said, *map(int, rest[:-1])])
-    kept = [record[2] for record in records(tmp_path)]
-    assert kept == list(range(len(kept)))
-    assert len(kept) > said
+    document = max([document, *map(int, rest[:-1])])
+    stored = [record[2] for record in records(tmp_path)]
+    assert stored == list(range(len(stored)))
+    assert len(stored) > document
 
 
 def test_a_full_disk_neither_raises_nor_loses_nor_breaks_a_line(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from runyard.sdk.telemetry.scalars import Scalar, scalars
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given", "stored"),
     [
         ([1, 2], [1, 2]),
         ([1, 2.5, True, None, "a"], [1.0, 2.5, True, None, "a"]),
@@ -24,10 +24,10 @@ from runyard.sdk.telemetry.scalars import Scalar, scalars
         ([], []),
     ],
 )
-def test_items_become_plain_values(given: object, kept: list[Scalar]) -> None:
+def test_items_become_plain_values(given: object, stored: list[Scalar]) -> None:
     items, strange = scalars("m", given)
-    assert items == kept
-    assert [type(item) for item in items] == [type(item) for item in kept]
+    assert items == stored
+    assert [type(item) for item in items] == [type(item) for item in stored]
     assert strange == []
 
 

@@ -20,9 +20,9 @@ def test_a_run_with_many_metrics_and_points_is_looked_at_in_bounds(experiment: E
     seen = look(experiment.workspace.service, run.id)
     assert len(seen.metrics) == METRICS
     assert seen.more_metrics
-    table, words, first = seen.metrics[:3]
+    table, message, first = seen.metrics[:3]
     assert (table["columns"]["x"], table["count"]) == (list(range(5000 - POINTS, 5000)), 5000)
-    assert (len(words["values"]), words["count"]) == (POINTS, 5000)
+    assert (len(message["values"]), message["count"]) == (POINTS, 5000)
     assert first["count"] == 1000
     html = rendering.html(seen)
     assert len(html) < 100_000

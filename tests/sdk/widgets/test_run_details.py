@@ -119,10 +119,10 @@ class Screen:
         self.times.append(time.monotonic())
 
 
-def wait_for(screen: Screen, words: str) -> None:
+def wait_for(screen: Screen, message: str) -> None:
     deadline = time.monotonic() + 120
-    while not any(words in picture for picture in screen.pictures):
-        assert time.monotonic() < deadline, f"{words!r} was never shown"
+    while not any(message in picture for picture in screen.pictures):
+        assert time.monotonic() < deadline, f"{message!r} was never shown"
         time.sleep(0.02)
 
 

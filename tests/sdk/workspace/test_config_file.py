@@ -13,10 +13,10 @@ from runyard.sdk.workspace.config_file import CANDIDATES, WorkspaceConfig, find_
 CONFIG = WorkspaceConfig("sub", "group", "old_azure")
 
 
-def put(folder: Path, name: str, said: object = None) -> Path:
+def put(folder: Path, name: str, document: object = None) -> Path:
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(said if said is not None else {"Id": None, "Scope": CONFIG.scope}))
+    file.write_text(json.dumps(document if document is not None else {"Id": None, "Scope": CONFIG.scope}))
     return file
 
 
@@ -45,16 +45,16 @@ def test_both_forms_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("document", "message"),
     [
         ({"subscription_id": "s"}, "resource_group, workspace_name"),
         ({"Scope": "/subscriptions/s"}, "Scope"),
         ([], "JSON object"),
     ],
 )
-def test_what_is_lacking_is_named(tmp_path: Path, said: object, words: str) -> None:
-    with pytest.raises(UserErrorException, match=words):
-        read_config(put(tmp_path, "config.json", said))
+def test_what_is_lacking_is_named(tmp_path: Path, document: object, message: str) -> None:
+    with pytest.raises(UserErrorException, match=message):
+        read_config(put(tmp_path, "config.json", document))
 
 
 def test_a_file_that_is_no_json_is_named(tmp_path: Path) -> None:

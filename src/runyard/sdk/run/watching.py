@@ -10,7 +10,7 @@ from typing import Any
 
 from runyard.contracts import names
 from runyard.contracts.documents import RunDocument
-from runyard.contracts.history import BUILD_LOG, MAIN_LOG
+from runyard.contracts.history import BUILD_LOG, is_main_log
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk.exceptions import ExperimentExecutionException
 from runyard.sdk.run import file_transfer
@@ -24,7 +24,6 @@ WAITING = (QUEUED, PROVISIONING)
 WIDGETS = "runyard.sdk.widgets.run_details"
 """Not imported here: code that uses widgets has loaded it, and their last picture belongs to the wait."""
 
-_MAIN_LOG = re.compile(MAIN_LOG)
 _ROLE = re.compile(r"(?P<stem>.*)_(?P<role>rank|worker|ps|process)_(?P<number>\d+)\.txt")
 
 
@@ -35,7 +34,7 @@ def followed_log(names: list[str]) -> str | None:
     >>> followed_log(["system_logs/runner.txt", "user_logs/std_log_process_0.txt", "user_logs/std_log_process_1.txt"])
     'user_logs/std_log_process_0.txt'
     """
-    fitting = sorted(name for name in names if _MAIN_LOG.fullmatch(name))
+    fitting = sorted(name for name in names if is_main_log(name))
     if not fitting:
         return BUILD_LOG if BUILD_LOG in names else None
     last = fitting[-1]
