@@ -70,9 +70,18 @@ def database_url(request: pytest.FixtureRequest) -> str:
     """The address of a fresh database: the test runs once on each kind."""
     if request.param == "sqlite":
         folder: Path = request.getfixturevalue("tmp_path")
+        shutil.copy(request.getfixturevalue("migrated_sqlite"), folder / "runyard.db")
         return f"sqlite:///{folder / 'runyard.db'}"
     url: str = request.getfixturevalue("postgresql_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database whose tables are up to date and empty, to be copied: making one takes a tenth of a second."""
+    file = tmp_path_factory.mktemp("migrated") / "runyard.db"
+    _migrate(f"sqlite:///{file}")
+    return file
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
-from azureml.core import Experiment
+from azureml.core import Experiment, Run
 from azureml.exceptions import ActivityFailedException
 
 if TYPE_CHECKING:
@@ -177,18 +178,32 @@ def test_a_parent_that_waits_for_its_children_gets_them(yard: Yard, monkeypatch:
     assert sorted(key for each in metrics.values() for key in each) == ["born", "led", "left"]
 
 
-def test_a_thousand_short_runs(yard: Yard) -> None:
-    experiment = Experiment(yard.workspace, "thousand")
+MANY = 250
+"""Runs of which none may leave anything behind in the server: what one leaves is then seen, without a thousand."""
+
+
+def test_many_short_runs_leave_nothing_behind(yard: Yard) -> None:
+    experiment = Experiment(yard.workspace, "many")
     config = yard.config("")
     config.script = config.run_config.script = None
-    runs = []
-    for number in range(1000):
-        config.command = f"echo run {number}"
-        runs.append(experiment.submit(config))
-    assert len({run.id for run in runs}) == 1000
-    for number, run in enumerate(runs):
-        assert run.wait_for_completion()["status"] == "Completed"
-        if number % 100 == 0:
-            assert run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"] == f"run {number}\n"
-    assert [run.number for run in experiment.get_runs()] == list(range(1000, 0, -1))
-    yard.wait(lambda: not os.listdir(yard.home / "runs"), "the folders of ended runs to go")
+
+    def submit(numbers: range) -> list[Run]:
+        runs = []
+        for number in numbers:
+            config.command = f"echo run {number}"
+            runs.append(experiment.submit(config))
+        for number, run in zip(numbers, runs, strict=True):
+            assert run.wait_for_completion()["status"] == "Completed"
+            if number % 50 == 0:
+                assert run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"] == f"run {number}\n"
+        yard.wait(lambda: not os.listdir(yard.home / "runs"), "the folders of ended runs to go")
+        return runs
+
+    server = psutil.Process(yard.server.pid)
+    runs = submit(range(50))  # by now it has as many threads and connections as it ever needs at once
+    files, threads = server.num_fds(), server.num_threads()
+    runs += submit(range(50, MANY))
+    assert len({run.id for run in runs}) == MANY
+    assert [run.number for run in experiment.get_runs()] == list(range(MANY, 0, -1))
+    yard.wait(lambda: server.num_fds() < files + MANY // 5, "its files to be closed")
+    yard.wait(lambda: server.num_threads() < threads + MANY // 5, "its threads to end")

@@ -18,6 +18,8 @@ from runyard.contracts.home import read_server, server_file
 if TYPE_CHECKING:
     from tests.server.conftest import Start
 
+pytestmark = pytest.mark.slow  # every test starts a server process, most of them two
+
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)

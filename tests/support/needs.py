@@ -3,7 +3,7 @@
 cluster     a Ray or Slurm cluster, which the tests start
 container   a Docker engine, which the tests start
 framework   an environment with torch, TensorFlow, MPI or Ray in it (`tests.support.frameworks`)
-slow        a whole story (`journeys`, `attacks`, `examples`), or a file that is marked so by hand
+slow        a whole story (`journeys`, `attacks`, `examples`), a server process for one test, or marked so by hand
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ BY_FIXTURE = {
     "slurm_cluster": CLUSTER,
     "accounted_cluster": CLUSTER,
     "docker_engine": CONTAINER,
+    "fresh_shell": SLOW,
+    "own_home": SLOW,
+    "own_server": SLOW,
 }
 BY_GROUP = {
     "ray": CLUSTER,
