@@ -26,7 +26,7 @@ def test_the_logs_of_an_attempt_that_is_over() -> None:
 
 
 BAR = """
-from runyard.cli import following
+from runyard.cli.output import following
 following.write(b"first\\n50%|#####", 0)
 following.show_state({"status": "Finalizing", "at": "", "reason": None}, as_json=False)
 following.write(b"\\r100%|##########", 0)
