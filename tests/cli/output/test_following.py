@@ -24,7 +24,7 @@ def test_lines_of_several_ranks_stay_whole(capfdbinary: pytest.CaptureFixture[by
 BAR = """
 from runyard.cli.output import following
 following.write(b"first\\n50%|#####", 0)
-following.tell({"status": "Finalizing", "at": "", "reason": None}, as_json=False)
+following.show_state({"status": "Finalizing", "at": "", "reason": None}, as_json=False)
 following.write(b"\\r100%|##########", 0)
 following.end_line()
 print("done")
