@@ -14,7 +14,7 @@ from runyard.engines.folders import RunFolders, why
 from runyard.node import bootstrap
 
 WITNESS = "hand-over"
-"""The file by which a node sees that this is the disk of the server. The gang has one of its own (`node.gang.crew`)."""
+"""The file by which a node sees that this is the disk of the server. The gang has one of its own (`node.gang.link`)."""
 
 
 @dataclass(frozen=True)
