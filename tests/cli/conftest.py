@@ -126,3 +126,9 @@ def fresh_shell(tmp_path: Path) -> Iterator[Shell]:
         yield shell
     finally:
         stop_server(shell.home)
+
+
+@pytest.fixture
+def name() -> str:
+    """A name for something on the shared server, of the test's own."""
+    return f"own-{uuid.uuid4().hex[:8]}"

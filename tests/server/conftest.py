@@ -31,6 +31,11 @@ from runyard.server.uvicorn_server import Server
 PATIENCE = 30.0
 
 
+def journal_lines(*records: Any) -> bytes:
+    """Records as a journal has them (`runyard.contracts.journal`)."""
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
 @dataclass(frozen=True)
 class Answer:
     status: int
@@ -92,6 +97,10 @@ class Client:
         """An interactive run, unless the request says otherwise."""
         usual: dict[str, Any] = {"workspace": "local", "experiment": "trial", "kind": "interactive"}
         return self.ok("POST", "/api/runs", {**usual, **request})
+
+    def new_run_path(self) -> str:
+        """The path of a new interactive run."""
+        return f"/api/runs/{self.make_run()['id']}"
 
     def end(self, run: Mapping[str, Any], outcome: str = "completed", **more: Any) -> None:
         self.ok("POST", f"/api/runs/{run['id']}/facts", {"fact": "ended", "outcome": outcome, **more})
@@ -209,6 +218,12 @@ def served_on_sqlite(home: Path) -> Iterator[Served]:
 def client(served: Served) -> Client:
     """Speaks to `served` with the user's token."""
     return served.client
+
+
+@pytest.fixture
+def here(served_on_sqlite: Served) -> Client:
+    """Speaks to `served_on_sqlite` with the user's token."""
+    return served_on_sqlite.client
 
 
 class Process:

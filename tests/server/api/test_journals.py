@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tests.server.conftest import journal_lines
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 
-def lines(*records: Any) -> bytes:
-    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
-
-
 def test_what_was_logged_is_read_back(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"
-    body = lines(
+    body = journal_lines(
         ["v", "loss", 0.5, 10.0, 1],
         ["v", "loss", {"f": "nan"}, 11.0, 2],
         ["d", "loss", "how bad it is"],
@@ -44,7 +41,7 @@ def test_what_was_logged_is_read_back(client: Client) -> None:
 def test_a_batch_sent_twice_counts_once_and_a_gap_is_refused(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"
-    first, second = lines(["v", "a", 1, 0.0, None]), lines(["v", "a", 2, 0.0, None])
+    first, second = journal_lines(["v", "a", 1, 0.0, None]), journal_lines(["v", "a", 2, 0.0, None])
     for _ in range(2):
         assert client.ok("POST", f"{path}/journals/w?offset=0", body=first) == {"offset": len(first)}
     assert client.ok("POST", f"{path}/journals/w?offset=0", body=first + second) == {"offset": len(first + second)}
@@ -58,7 +55,7 @@ def test_a_batch_sent_twice_counts_once_and_a_gap_is_refused(client: Client) -> 
 def test_a_journal_longer_than_any_piece_is_taken_in_whole(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"
-    body = lines(*(["v", f"metric-{number % 7}", number, 1.5, number] for number in range(60_000)))
+    body = journal_lines(*(["v", f"metric-{number % 7}", number, 1.5, number] for number in range(60_000)))
     assert len(body) > 2 << 20
     assert client.ok("POST", f"{path}/journals/w?offset=0", body=body) == {"offset": len(body)}
     found = client.ok("GET", f"{path}/metrics")["metrics"][run["id"]]
@@ -69,7 +66,7 @@ def test_a_journal_longer_than_any_piece_is_taken_in_whole(client: Client) -> No
 def test_a_bad_line_is_named_and_what_came_before_in_the_batch_is_not_half_applied(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"
-    answer = client.call("POST", f"{path}/journals/w?offset=0", body=lines(["v", "a", 1, 0.0, None]) + b"{no\n")
+    answer = client.call("POST", f"{path}/journals/w?offset=0", body=journal_lines(["v", "a", 1, 0.0, None]) + b"{no\n")
     assert (answer.status, answer.code) == (400, "bad_journal")
     assert client.ok("GET", f"{path}/metrics") == {"metrics": {}}
     assert client.call("POST", f"{path}/journals/w?offset=0", body=b'["v","a",1,0.0,null]').code == "bad_journal"
@@ -79,29 +76,3 @@ def test_a_writer_has_a_plain_name(client: Client) -> None:
     path = f"/api/runs/{client.make_run()['id']}"
     assert client.call("POST", f"{path}/journals/a%20b?offset=0", body=b"").code == "bad_request"
     assert client.call("POST", f"{path}/journals/w", body=b"").code == "bad_request"
-
-
-def test_metrics_of_one_name_of_a_family_and_in_buckets(client: Client) -> None:
-    run = client.make_run()
-    child = client.make_run(kind="child", parent_id=run["id"])
-    silent = client.make_run(kind="child", parent_id=run["id"])
-    body = lines(*(["v", "loss", float(number % 10), float(number), number] for number in range(1000)))
-    body += lines(["v", "other", 1, 0.0, None])
-    for each in (run, child):
-        client.ok("POST", f"/api/runs/{each['id']}/journals/w?offset=0", body=body)
-    found = client.ok("GET", f"/api/runs/{run['id']}/metrics?name=loss&recursive=true")["metrics"]
-    assert set(found) == {run["id"], child["id"]}
-    assert silent["id"] not in found
-    assert [each["name"] for each in found[run["id"]]] == ["loss"]
-    (metric,) = client.ok("GET", f"/api/runs/{run['id']}/metrics?name=loss&buckets=10")["metrics"][run["id"]]
-    assert "values" not in metric
-    assert len(metric["buckets"]) == 10
-    assert {(each["min"], each["max"]) for each in metric["buckets"]} == {(0.0, 9.0)}
-    assert client.ok("GET", f"/api/runs/{run['id']}/metrics?name=none") == {"metrics": {}}
-    assert client.get(f"/api/runs/{run['id']}/metrics?buckets=0").code == "bad_request"
-    first = client.ok("GET", f"/api/runs/{run['id']}/metrics?recursive=true&limit=1")["metrics"]
-    assert {name: [each["name"] for each in metrics] for name, metrics in first.items()} == {
-        run["id"]: ["loss"],
-        child["id"]: ["loss"],
-    }
-    assert client.get(f"/api/runs/{run['id']}/metrics?limit=0").code == "bad_request"

@@ -1,0 +1,36 @@
+"""Reading metrics: by name, with those of descendants, downsampled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.server.conftest import journal_lines
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client
+
+
+def test_metrics_of_one_name_of_a_family_and_in_buckets(client: Client) -> None:
+    run = client.make_run()
+    child = client.make_run(kind="child", parent_id=run["id"])
+    silent = client.make_run(kind="child", parent_id=run["id"])
+    body = journal_lines(*(["v", "loss", float(number % 10), float(number), number] for number in range(1000)))
+    body += journal_lines(["v", "other", 1, 0.0, None])
+    for each in (run, child):
+        client.ok("POST", f"/api/runs/{each['id']}/journals/w?offset=0", body=body)
+    found = client.ok("GET", f"/api/runs/{run['id']}/metrics?name=loss&recursive=true")["metrics"]
+    assert set(found) == {run["id"], child["id"]}
+    assert silent["id"] not in found
+    assert [each["name"] for each in found[run["id"]]] == ["loss"]
+    (metric,) = client.ok("GET", f"/api/runs/{run['id']}/metrics?name=loss&buckets=10")["metrics"][run["id"]]
+    assert "values" not in metric
+    assert len(metric["buckets"]) == 10
+    assert {(each["min"], each["max"]) for each in metric["buckets"]} == {(0.0, 9.0)}
+    assert client.ok("GET", f"/api/runs/{run['id']}/metrics?name=none") == {"metrics": {}}
+    assert client.get(f"/api/runs/{run['id']}/metrics?buckets=0").code == "bad_request"
+    first = client.ok("GET", f"/api/runs/{run['id']}/metrics?recursive=true&limit=1")["metrics"]
+    assert {name: [each["name"] for each in metrics] for name, metrics in first.items()} == {
+        run["id"]: ["loss"],
+        child["id"]: ["loss"],
+    }
+    assert client.get(f"/api/runs/{run['id']}/metrics?limit=0").code == "bad_request"
