@@ -63,7 +63,7 @@ def test_each_broken_package_is_a_problem_of_its_own_engine(packages: Path) -> N
     ("fields", "problem"),
     [
         ({"name": "Other"}, "has the name 'Other'"),
-        ({"target_type": "My Engine"}, "is not a word of letters"),
+        ({"target_type": "My Engine"}, "is not made of letters alone"),
         ({"options": ("queue",)}, "one of its options is no"),
     ],
 )

@@ -42,6 +42,7 @@ class FakeCluster(Engine):
         self.alive: set[str] = set()
         self.away: str | None = None
         self.mute = False  # it takes a gang, and dies before it can say so
+        self.away_after: str | None = None  # with `mute`: it stays away after that, for this reason
         self.promised: list[Handle] = []
         self.hangs: threading.Event | None = None
 
@@ -58,6 +59,7 @@ class FakeCluster(Engine):
         self.gangs.append(gang.plans)
         self.alive.add(gang.run_id)
         if self.mute:
+            self.away = self.away_after or self.away
             raise EngineAway("it went away in this moment.")
         return {"job": len(self.gangs)}
 

@@ -305,10 +305,9 @@ def test_a_gang_that_was_not_started_is_started_once_its_cluster_answers(yard: Y
 def test_a_run_that_is_cancelled_while_nobody_knows_whether_it_was_started_is_stopped(yard: Yard) -> None:
     yard.start()
     cluster = yard.clusters["hpc"]
-    cluster.mute = True
+    cluster.mute, cluster.away_after = True, "not now"
     run_id = yard.submit("hpc")
-    yard.reach(run_id, names.QUEUED)
-    cluster.away = "not now"
+    wait(lambda: cluster.away, "for the cluster to have taken the run, and to be away")
     assert yard.scheduler.cancel(run_id).status == names.CANCELED
     cluster.away = None
     wait(lambda: cluster.stopped == [run_id], "for what may have been started to be stopped")

@@ -42,3 +42,16 @@ def test_sockets_and_pipes_are_left_out_and_named(tmp_path: Path, monkeypatch: p
         tree = walk(tmp_path, ignored_by(tmp_path))
     assert sorted(left.split()[0] for left in tree.left_out) == ["pipe", "socket"]
     assert tree.files == []
+
+
+def test_runyards_own_home_is_never_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever submits from their home folder would send their token and their secrets along."""
+    monkeypatch.setenv("RUNYARD_HOME", str(tmp_path / "me" / ".runyard"))
+    (tmp_path / "me" / ".runyard").mkdir(parents=True)
+    (tmp_path / "me" / ".runyard" / "token").write_text("hidden")
+    (tmp_path / "me" / "train.py").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "me")
+    for folder in (tmp_path / "me", tmp_path / "link"):
+        tree = walk(folder, ignored_by(folder))
+        assert [file.path for file in tree.files] == ["train.py"]
+        assert tree.left_out == [".runyard (the files of Runyard itself)"]

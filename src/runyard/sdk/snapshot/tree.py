@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from runyard.contracts import home as homes
 from runyard.contracts import manifest
 from runyard.sdk.exceptions import SnapshotException
 from runyard.sdk.snapshot.ignore import Ignored
@@ -44,9 +46,10 @@ class Tree:
 
 
 def walk(root: Path, ignored: Ignored) -> Tree:
-    """All that belongs to the snapshot of a folder."""
+    """All that belongs to the snapshot of a folder. Runyard's own home folder does not: it holds tokens and secrets."""
     tree = Tree(root)
     real_root = os.path.realpath(root)
+    own = os.path.realpath(homes.home())
     waiting = [""]
     while waiting:
         below = waiting.pop()
@@ -62,12 +65,16 @@ def walk(root: Path, ignored: Ignored) -> Tree:
                     taken += 1
             elif entry.is_dir(follow_symlinks=False):
                 if not ignored(path + "/"):
-                    waiting.append(path + "/")
                     taken += 1
+                    if os.path.join(real_root, path) == own:
+                        tree.left_out.append(f"{path} (the files of Runyard itself)")
+                    else:
+                        waiting.append(path + "/")
             elif not ignored(path):
                 taken += 1
                 if entry.is_file(follow_symlinks=False):
-                    tree.files.append(Found.of(path, entry.stat(follow_symlinks=False)))
+                    with suppress(FileNotFoundError):  # it was there a moment ago
+                        tree.files.append(Found.of(path, entry.stat(follow_symlinks=False)))
                 else:
                     tree.left_out.append(f"{path} (a socket, a pipe or a device)")
         if below and not taken:
