@@ -46,7 +46,7 @@ class Unreadable:
     warnings = ()
 
     def send_new(self) -> bool:
-        raise PermissionError(13, "no", "/work/logs")
+        raise PermissionError(13, "no", "/run/logs")
 
     def send_rest(self) -> None:
         self.send_new()
@@ -88,7 +88,7 @@ def test_a_source_that_cannot_be_read_becomes_a_warning_and_harms_no_other(
     assert run.read("user_logs/std_log.txt") == b"one\n"
     [warning] = loop.warnings()
     assert "could not be read" in warning["message"]
-    assert "/work/logs" in warning["message"]
+    assert "/run/logs" in warning["message"]
 
 
 def test_the_end_of_the_run_itself_is_left_to_the_owner_of_the_loop(
