@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from runyard.client.server_process import stop_server
+from runyard.engines.sdk_folder import sdk_folder
 
 # For all folders of tests; started when asked for.
 pytest_plugins = [
@@ -34,11 +35,19 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def laid_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The code that runs use, as a home has it: hundreds of files, made once."""
+    return sdk_folder(tmp_path_factory.mktemp("laid"))
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, laid_sdk: Path) -> Iterator[Path]:
     """A fresh RUNYARD_HOME. A server that the test leaves behind there is stopped."""
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
+    (folder / "sdk").mkdir(mode=0o700)
+    (folder / "sdk" / laid_sdk.name).symlink_to(laid_sdk)
     monkeypatch.setenv("RUNYARD_HOME", str(folder))
     yield folder
     stop_server(folder)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +34,33 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_the_steps_make_the_tables_that_the_code_expects(empty_url: str) -> None:
-    database = Database.open(empty_url)
-    with database.read() as connection:
+    with begun(empty_url) as connection:
+        migrations.upgrade(connection)
         context = MigrationContext.configure(
             connection, opts={"compare_type": True, "version_table": migrations.VERSION_TABLE}
         )
         assert compare_metadata(context, tables.metadata) == []
-        made = _described(connection)
+        by_steps = _described(connection)
+        tables.metadata.drop_all(connection)
+        connection.execute(text(f"DROP TABLE {migrations.VERSION_TABLE}"))
+    database = Database.open(empty_url)
+    with database.read() as connection:
+        assert _described(connection) == by_steps
     database.close()
-    assert made == _made_directly(empty_url)
+
+
+def test_a_new_database_takes_the_next_step_as_an_old_one_does(empty_url: str) -> None:
+    Database.open(empty_url).close()
+    with begun(empty_url) as connection:
+        migrations.upgrade(connection)  # nothing to do, and Alembic knows it
+        version = connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE}")).scalars().all()
+        assert version == [migrations.HEAD]
 
 
 def test_a_database_of_the_first_version_keeps_its_rows(empty_url: str) -> None:
-    engine = create_engine(empty_url.replace("postgresql:", "postgresql+psycopg:"))
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    with engine.begin() as connection:
+    with begun(empty_url) as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "0001")
         connection.execute(
@@ -56,7 +69,6 @@ def test_a_database_of_the_first_version_keeps_its_rows(empty_url: str) -> None:
                 "VALUES ('1', 'old', 's', 'g', 'l', '{}', 0)"
             )
         )
-    engine.dispose()
     database = Database.open(empty_url)
     with database.read() as connection:
         assert workspaces.get(connection, "old").resource_group == "g"
@@ -64,15 +76,13 @@ def test_a_database_of_the_first_version_keeps_its_rows(empty_url: str) -> None:
     database.close()
 
 
-def _made_directly(url: str) -> dict[str, Any]:
-    """The same tables, made from the metadata in place of those that the steps made."""
+@contextmanager
+def begun(url: str) -> Iterator[Connection]:
+    """A transaction on a database that Runyard has not opened."""
     engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
-        tables.metadata.drop_all(connection)
-        tables.metadata.create_all(connection)
-        found = _described(connection)
+        yield connection
     engine.dispose()
-    return found
 
 
 def _described(connection: Connection) -> dict[str, Any]:
@@ -89,5 +99,5 @@ def _described(connection: Connection) -> dict[str, Any]:
             "unique": sorted(c["column_names"] for c in inspector.get_unique_constraints(name)),
             "options": inspector.get_table_options(name),
         }
-        for name in sorted(tables.metadata.tables)
+        for name in sorted([*tables.metadata.tables, migrations.VERSION_TABLE])
     }

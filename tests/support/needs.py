@@ -3,7 +3,7 @@
 cluster     a Ray or Slurm cluster, which the tests start
 container   a Docker engine, which the tests start
 framework   an environment with torch, TensorFlow, MPI or Ray in it (`tests.support.frameworks`)
-slow        a whole story (`journeys`, `attacks`, `examples`), a server process for one test, or marked so by hand
+slow        a whole story (`journeys`, `attacks`, `examples`), a process of the command or of a server, or marked so
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ BY_FIXTURE = {
     "fresh_shell": SLOW,
     "own_home": SLOW,
     "own_server": SLOW,
+    "shell": SLOW,
 }
 BY_GROUP = {
     "ray": CLUSTER,

@@ -72,7 +72,7 @@ class Database:
         database = cls(_engine(parsed), _shown(parsed))
         try:
             with database.read() as connection:
-                if database._is_current(connection):
+                if database._version(connection) == migrations.HEAD:
                     return database
         except BaseException:
             database.close()
@@ -154,18 +154,22 @@ class Database:
 
     def _update(self) -> None:
         with self.read() as connection:
-            if self._is_current(connection):
+            if self._version(connection) == migrations.HEAD:
                 return
         with self._lock, self._translated_errors(), self._writers.begin() as connection:
             self._lock_others_out(connection)
-            if not self._is_current(connection):
+            version = self._version(connection)
+            if version is None:
+                migrations.create(connection)
+            elif version != migrations.HEAD:
                 migrations.upgrade(connection)
 
-    def _is_current(self, connection: Connection) -> bool:
+    def _version(self, connection: Connection) -> str | None:
+        """The step that the tables are at; None for a new database."""
         if not inspect(connection).has_table(migrations.VERSION_TABLE):
-            return False
-        version = connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE}")).scalar()
-        if version is not None and version > migrations.HEAD:
+            return None
+        version: str = connection.execute(text(f"SELECT version_num FROM {migrations.VERSION_TABLE}")).scalar() or ""
+        if version > migrations.HEAD:
             raise Damaged(
                 "database_damaged",
                 f"The database {self.where} was written by a newer Runyard "
@@ -173,7 +177,7 @@ class Database:
                 "Upgrade Runyard, or set RUNYARD_HOME to another folder.",
                 {"path": self.where, "version": version},
             )
-        return bool(version == migrations.HEAD)
+        return version
 
     def _lock_others_out(self, connection: Connection) -> None:
         # SQLite has done so already with BEGIN IMMEDIATE.
