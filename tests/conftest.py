@@ -23,6 +23,7 @@ from runyard.engines.sdk_folder import sdk_folder
 # For all folders of tests; started when asked for.
 pytest_plugins = [
     "tests.support.needs",
+    "tests.support.docker_engine",
     "tests.support.ray_cluster",
     "tests.support.slurm_cluster",
     "tests.support.slurm_accounting",

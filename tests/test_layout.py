@@ -15,7 +15,7 @@ TESTS = ROOT / "tests"
 MOST_MODULES = 20
 """In one folder, without its `__init__`: more cannot be taken in at a glance."""
 
-TESTED = 0.98
+TESTED = 1.0
 """At least this part of the modules has a test file of its name in the mirrored folder. To be raised, never lowered."""
 
 BESIDE_THE_MIRROR = {"attacks", "azureml", "benchmarks", "examples", "journeys", "support"}

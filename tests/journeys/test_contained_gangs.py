@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import docker
 import pytest
-from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
+from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of
 from tests.support.gang_fixtures import gangs, yard_on
 from tests.support.gang_places import ThisMachine
 from tests.support.gang_yard import Distribution, GangYard
@@ -18,7 +18,7 @@ from azureml.core import Environment, Run
 from azureml.core.runconfig import DockerConfiguration, PyTorchConfiguration
 from runyard.sdk.submit.distributed import PlainConfiguration
 
-__all__ = ["docker_engine", "gangs"]
+__all__ = ["gangs"]
 
 pytestmark = pytest.mark.xdist_group("docker")
 

@@ -12,14 +12,12 @@ import docker
 import pytest
 from tests.journeys.conftest import Yard
 from tests.support import wheels
-from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of, docker_engine
+from tests.support.docker_engine import BASE, DockerEngine, client_of, containers_of
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig
 from azureml.core.conda_dependencies import CondaDependencies
 from azureml.core.runconfig import DockerConfiguration
 from azureml.exceptions import ActivityFailedException
-
-__all__ = ["docker_engine"]
 
 pytestmark = pytest.mark.xdist_group("docker")
 

@@ -56,8 +56,15 @@ class DockerEngine:
 @pytest.fixture(scope="session")
 def docker_engine() -> Iterator[DockerEngine]:
     """An engine with the base image in it; one for all tests of this process. Skips where there can be none."""
-    with _shared():
-        yield _engines[-1]
+    with _started() as engine:
+        yield engine
+
+
+@pytest.fixture
+def engine_address(docker_engine: DockerEngine, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The engine of the tests, as the one of this machine."""
+    monkeypatch.setenv("DOCKER_HOST", docker_engine.address)
+    return docker_engine.address
 
 
 @contextlib.contextmanager
@@ -77,24 +84,6 @@ def containers_of(client: DockerClient) -> list[Container]:
     """Every container of an engine, also those that were made and not started, or that have ended."""
     found: list[Container] = client.containers.list(all=True, ignore_removed=True)
     return found
-
-
-_engines: list[DockerEngine] = []
-_users = contextlib.ExitStack()
-
-
-@contextlib.contextmanager
-def _shared() -> Iterator[None]:
-    """The fixture is known to several folders of tests, each of which would start an engine of its own."""
-    if _engines:
-        yield
-        return
-    _engines.append(_users.enter_context(_started()))
-    try:
-        yield
-    finally:
-        _engines.clear()
-        _users.close()
 
 
 @contextlib.contextmanager

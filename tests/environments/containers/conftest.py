@@ -10,14 +10,11 @@ from typing import Any
 
 import docker
 import pytest
-from tests.support.docker_engine import BASE, DockerEngine, docker_engine
 
 from runyard.contracts.environment import Specification
 from runyard.contracts.secrets import mask
 from runyard.environments.builder import Built, Order
 from runyard.environments.containers.image import ContainerBuilder
-
-__all__ = ["BASE", "docker_engine"]
 
 DEADLINE = 120.0
 
@@ -78,13 +75,6 @@ class Bench:
 
     def _say(self, line: str) -> None:
         self.log.append(mask(line, self.secrets.values()))
-
-
-@pytest.fixture
-def engine_address(docker_engine: DockerEngine, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The engine of the tests, as the one of this machine."""
-    monkeypatch.setenv("DOCKER_HOST", docker_engine.address)
-    return docker_engine.address
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.environments.containers.conftest import BASE, Bench
+from tests.environments.containers.conftest import Bench
+from tests.support.docker_engine import BASE
 
 from runyard.environments.containers import inside
 

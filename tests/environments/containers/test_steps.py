@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import docker
 import pytest
-from tests.environments.containers.conftest import BASE, Bench
+from tests.environments.containers.conftest import Bench
+from tests.support.docker_engine import BASE
 
 from runyard.environments.containers import steps
 from runyard.environments.problem import EnvironmentProblem
