@@ -17,7 +17,7 @@ def merged(series: list[list[Chunk]]) -> list[Chunk]:
     times = [time for chunk in pieces for time in chunks.times_of(chunk)]
     order = sorted(range(len(times)), key=_never_back(series).__getitem__)
     in_order = [times[at] for at in order]
-    if pieces[0].encoding == ROWS:
+    if pieces[0].encoding.lower() == ROWS:
         rows = [row for chunk in pieces for row in chunks.rows_of(chunk)]
         return [chunks.pack_rows(_pieces([rows[at] for at in order]), len(order), in_order)]
     values = [value for chunk in pieces for value in chunks.values_of(chunk)]

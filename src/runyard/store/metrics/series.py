@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
 from runyard.store import tables
-from runyard.store.metrics import chunks, exact_json
+from runyard.store.metrics import chunks, consolidation
 from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
 from runyard.store.metrics.buckets import buckets as downsampled
 from runyard.store.metrics.chunks import Chunk
@@ -60,9 +60,9 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
         tail = tails.get(row.serial)
         pieces = row.chunks
         if tail is not None and tail.encoding == chunk.encoding:
-            longer.append(_values(row.serial, pieces - 1, tail.joined(chunk)))
+            longer.append(_values(row.serial, pieces - 1, _stored(tail.joined(chunk))))
         else:
-            fresh.append(_values(row.serial, pieces, chunk))
+            fresh.append(_values(row.serial, pieces, _stored(chunk)))
             pieces += 1
         counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces})
     if fresh:
@@ -70,6 +70,9 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
     if longer:
         connection.execute(_LENGTHEN, [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer])
     connection.execute(_COUNT, counts)
+    for made in fresh:
+        if consolidation.is_due(made["ordinal"]):
+            consolidation.merge_window(connection, made["series"], made["ordinal"])
 
 
 def read(
@@ -134,7 +137,7 @@ def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
 
 
 def _content(row: Row[Any], pieces: list[Chunk], points: int, buckets: int | None) -> Metric:
-    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
+    numeric = all(chunk.is_numeric for chunk in pieces)
     if buckets is not None and points > buckets and not (numeric and row.kind == VALUES):
         return _last(_content(row, _newest(pieces, buckets), points, None), buckets)
     if row.kind == TABLE:
@@ -175,7 +178,7 @@ def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     rows = 0
     for chunk in pieces:
-        for piece in exact_json.loads(chunk.values):
+        for piece in chunks.pieces_of(chunk):
             length = len(next(iter(piece.values())))
             for name in piece:
                 if name not in columns:
@@ -253,6 +256,11 @@ def _descriptions(connection: Connection, run: int) -> dict[str, str]:
 def _identity(name: SeriesName, rank: int | None) -> bytes:
     place = () if rank is None else (str(rank),)
     return fingerprint(name.kind, name.type, name.name, *place)
+
+
+def _stored(chunk: Chunk) -> Chunk:
+    """Packed once it takes no more points: a chunk that grows would be packed for every batch."""
+    return chunks.closed(chunk) if chunk.count >= chunks.SMALL else chunk
 
 
 def _values(series: int, ordinal: int, chunk: Chunk) -> dict[str, Any]:
