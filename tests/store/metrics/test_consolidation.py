@@ -78,16 +78,16 @@ def test_chunks_of_several_kinds_are_merged_and_every_value_stays_what_it_is(sto
 
 def test_what_has_ended_is_packed_once_and_takes_late_points(store: Store, add: Add) -> None:
     add(*points(0, 40))
-    add(*points(40, 2 * chunks.SMALL))
-    add(*points(40 + 2 * chunks.SMALL, 5))
+    add(*points(40, chunks.SMALL + 100))
+    add(*points(140 + chunks.SMALL, 5))
     end(store, NOW)
     assert consolidation.merge_ended(store.database, NOW - timedelta(hours=2), NOW - timedelta(hours=1)) == 0
     assert consolidation.merge_ended(store.database, NOW - timedelta(hours=1), NOW) == 1
-    assert [count for _, count, _ in stored(store)] == [45 + 2 * chunks.SMALL]
+    assert [count for _, count, _ in stored(store)] == [145 + chunks.SMALL]
     assert consolidation.merge_ended(store.database, NOW - timedelta(hours=1), NOW) == 0
-    add(*points(45 + 2 * chunks.SMALL, 2))
+    add(*points(145 + chunks.SMALL, 2))
     (metric,) = read(store)
-    assert metric["steps"] == list(range(47 + 2 * chunks.SMALL))
+    assert metric["steps"] == list(range(147 + chunks.SMALL))
 
 
 def test_a_large_chunk_is_left_alone() -> None:
