@@ -38,6 +38,8 @@ def test_whole_numbers_come_back(numbers: list[int]) -> None:
     assert columns.unpack(packed, len(numbers)) == before
     assert columns.ends(packed) == (before[:8], before[-8:])
     assert len(packed) <= len(before) + 25
+    number = columns.reader("q", packed, len(numbers))
+    assert [number(at) for at in (*range(len(numbers)), 0)] == [*numbers, numbers[0]]
 
 
 @given(

@@ -62,14 +62,14 @@ def buckets(series: Iterable[Chunk], count: int, number: int) -> list[dict[str, 
             position += chunk.count
             current += position == bucket.end
             continue
-        values, times, steps = chunks.numbers_of(chunk), chunks.times_of(chunk), chunks.step_reader(chunk)
+        values, times, steps = chunks.numbers_of(chunk), chunks.time_reader(chunk), chunks.step_reader(chunk)
         done = 0
         while done < chunk.count:
             bucket = found[current]
             until = min(chunk.count, bucket.end - position)
             if position + done == bucket.start:
-                bucket.first, bucket.time_first, bucket.step_first = values[done], times[done], steps(done)
-            bucket.last, bucket.time_last, bucket.step_last = values[until - 1], times[until - 1], steps(until - 1)
+                bucket.first, bucket.time_first, bucket.step_first = values[done], times(done), steps(done)
+            bucket.last, bucket.time_last, bucket.step_last = values[until - 1], times(until - 1), steps(until - 1)
             bucket.widen(*chunks.extremes(values[done:until]))
             done = until
             if position + done == bucket.end:

@@ -17,6 +17,8 @@ the space or less. Functions that look at points take chunks of either form.
 from __future__ import annotations
 
 import math
+import struct
+import zlib
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -176,11 +178,16 @@ def steps_of(chunk: Chunk) -> list[int | None]:
 
 
 def step_reader(chunk: Chunk) -> Callable[[int], int | None]:
-    """Gives single steps of a chunk without making a list of them."""
+    """Gives single steps of a chunk without unpacking all of them."""
     if chunk.steps is None:
         return lambda at: None
-    steps = _steps_of(chunk, chunk.steps)
-    return lambda at: None if steps[at] == NO_STEP else int(steps[at])
+    step = _reader("q", chunk.steps, chunk)
+    return lambda at: None if (found := step(at)) == NO_STEP else int(found)
+
+
+def time_reader(chunk: Chunk) -> Callable[[int], float]:
+    """Gives single times of a chunk, best in rising order."""
+    return _reader("d", chunk.times, chunk)
 
 
 @dataclass(frozen=True)
@@ -258,11 +265,24 @@ def _plain_column(column: bytes, count: int) -> bytes:
     try:
         return columns.unpack(column, count)
     except ValueError as error:
-        raise Damaged(
-            "database_damaged",
-            f"Points of a metric in the database cannot be read: {error}.",
-            "Put back a copy of the database, or delete the run that they belong to.",
-        ) from error
+        raise _damaged(error) from error
+
+
+def _reader(code: str, column: bytes, chunk: Chunk) -> Callable[[int], Any]:
+    if not chunk.is_closed:
+        return columns.unpacked(code, column).__getitem__
+    try:
+        return columns.reader(code, column, chunk.count)
+    except (ValueError, struct.error, zlib.error) as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> Damaged:
+    return Damaged(
+        "database_damaged",
+        f"Points of a metric in the database cannot be read: {error}.",
+        "Put back a copy of the database, or delete the run that they belong to.",
+    )
 
 
 def _ends(code: str, column: bytes, is_closed: bool) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from operator import sub
 from typing import Any
@@ -113,6 +113,31 @@ def unpack(column: bytes, count: int) -> bytes:
 def ends(column: bytes) -> tuple[bytes, bytes]:
     """The first and the last number, 8 bytes each."""
     return column[1:9], column[-8:] if column[:1] == RAW else column[9:17]
+
+
+def reader(code: str, column: bytes, count: int) -> Callable[[int], Any]:
+    """Gives single numbers of a column (`code` as in `unpacked`), best in rising order: not all of them are made."""
+    kind, rest = column[:1], column[1:]
+    as_code = struct.Struct(f"<{code}")
+    if kind == EVEN:
+        first, last = _WHOLE.unpack(rest[:8])[0], _WHOLE.unpack(rest[8:16])[0]
+        distance = (last - first) // max(1, count - 1)
+        return lambda at: as_code.unpack(_WHOLE.pack(first + at * distance))[0]
+    if kind != DIFFERENCES:
+        return unpacked(code, unpack(column, count)).__getitem__
+    offsets = unpacked("Q", _numbers(rest[24:], count - 1))
+    (first,), (base,) = _WHOLE.unpack(rest[:8]), _WHOLE.unpack(rest[16:24])
+    reached, total = 0, first
+
+    def number(at: int) -> Any:
+        nonlocal reached, total
+        if at < reached:
+            reached, total = 0, first
+        total += sum(offsets[reached:at]) + base * (at - reached)
+        reached = at
+        return as_code.unpack(_WHOLE.pack(total))[0]
+
+    return number
 
 
 def packed(numbers: array[Any]) -> bytes:
