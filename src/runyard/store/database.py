@@ -23,6 +23,7 @@ from runyard.store import after_commit, migrations, tables
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
 PRAGMAS = (
+    "auto_vacuum = INCREMENTAL",  # first: a file that has a page already cannot be changed (`runyard.store.compaction`)
     "busy_timeout = 30000",
     "journal_mode = WAL",
     "synchronous = NORMAL",

@@ -13,7 +13,7 @@ from runyard.cli.output import screen
 if TYPE_CHECKING:
     from runyard.cli.api import Api
 
-KEYS = ("environments.limit", "environments.relax", "runs.scope")
+KEYS = ("environments.limit", "environments.relax", "retention.logs", "retention.series", "runs.scope")
 """Offered by the shell's completion. Which keys there are is decided by the server."""
 
 

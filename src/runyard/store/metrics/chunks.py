@@ -10,8 +10,8 @@
 Values in JSON are written as in the journal, so that 1, 1.0 and true stay what they are, and NaN survives. Times are
 floats and steps are whole numbers of 8 bytes each; `NO_STEP` means none.
 
-A chunk is *open* in the plain form, to which points are added, and *closed* in the packed one, which takes a third of
-the space or less. Functions that look at points take chunks of either form.
+A chunk is *open* in the plain form, to which points are added, and *closed* in the packed one, which takes about a
+third of the space. Functions that look at points take chunks of either form.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _shortest(kind: bytes, plain: bytes, base: int, span: int, offsets: bytes) -
 def _rising_differences(plain: bytes) -> array[int] | None:
     """The differences between whole numbers from 0 on that never fall; None for others.
 
-    All are subtracted at once, as two long numbers, which takes a twentieth of the time: where no difference is
+    All are subtracted at once, as two long numbers, which takes an eighth of the time: where no difference is
     negative, nothing is borrowed from the next one. One that is negative shows as a huge one.
     """
     if max(plain[7::8]) > 127:

@@ -17,6 +17,7 @@ from runyard.store import tables
 from runyard.store.database import Database
 from runyard.store.metrics import chunks
 from runyard.store.metrics.chunks import Chunk
+from runyard.store.metrics.thinning import THINNED
 from runyard.store.slices import slices
 
 WINDOW = 16
@@ -95,12 +96,13 @@ def _groups(found: Iterable[tuple[int, Chunk]]) -> Iterator[list[tuple[int, Chun
     group: list[tuple[int, Chunk]] = []
     points = 0
     for ordinal, chunk in found:
-        if group and (chunk.count >= LARGE or points + chunk.count > MOST):
+        is_large = chunk.count >= LARGE or chunk.encoding == THINNED
+        if group and (is_large or points + chunk.count > MOST):
             yield group
             group, points = [], 0
         group.append((ordinal, chunk))
         points += chunk.count
-        if chunk.count >= LARGE:
+        if is_large:
             yield group
             group, points = [], 0
     if group:

@@ -26,7 +26,7 @@ def merged(series: Sequence[Iterable[Chunk]]) -> Iterator[Chunk]:
     while some := list(islice(points, AT_ONCE)):
         _, times, values, steps = map(list, zip(*some, strict=True))
         if type(values[0]) is _Row:
-            yield chunks.pack_rows(_pieces(values), len(some), times)
+            yield chunks.pack_rows(pieces_of_rows(values), len(some), times)
         else:
             yield chunks.pack(values, times, steps)
 
@@ -46,7 +46,7 @@ def _points(pieces: Iterable[Chunk]) -> Iterator[_Point]:
             yield latest, time, value, step
 
 
-def _pieces(rows: list[dict[str, Any]]) -> list[dict[str, list[Any]]]:
+def pieces_of_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, list[Any]]]:
     """Rows as pieces of a table: consecutive ones with the same columns are one piece."""
     found = []
     for columns, group in groupby(rows, key=_columns):

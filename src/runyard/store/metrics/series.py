@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
 from runyard.store import tables
-from runyard.store.metrics import chunks, consolidation
+from runyard.store.metrics import chunks, consolidation, thinning
 from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
 from runyard.store.metrics.buckets import buckets as downsampled
 from runyard.store.metrics.chunks import Chunk
@@ -87,6 +87,11 @@ class Found:
     def points(self) -> int:
         return sum(row.points for row in self.rows)
 
+    @property
+    def is_thinned(self) -> bool:
+        """Whether old points were dropped: what is left is little."""
+        return any(row.thinned_at is not None for row in self.rows)
+
     def head(self, points: int) -> Metric:
         """What there is to know of the metric besides its points; `points` of them are stored now."""
         row = self.rows[0]
@@ -94,7 +99,8 @@ class Found:
         count = max(points, self.points)
         head = {"name": row.name, "kind": row.kind, "description": self.description, "count": count}
         ranks = sorted({each.rank for each in self.rows if each.rank is not None})
-        return {**head, "ranks": ranks} if ranks else head
+        head = {**head, "ranks": ranks} if ranks else head
+        return {**head, "thinned": True} if self.is_thinned else head
 
 
 def read(
@@ -168,11 +174,27 @@ def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> M
     row = metric.rows[0]
     points = sum(chunk.count for pieces in series for chunk in pieces)
     head = metric.head(points)
+    if any(chunk.encoding == thinning.THINNED for pieces in series for chunk in pieces):
+        return {**head, **_left([chunk for pieces in series for chunk in pieces], buckets)}
     if buckets is not None and points > buckets:
         if row.kind == VALUES and all(chunk.is_numeric for pieces in series for chunk in pieces):
             return {**head, "buckets": downsampled(merged(series), points, buckets)}
         return {**head, **_last(_points(row, _newest(list(merged(series)), buckets)), buckets)}
     return {**head, **_points(row, list(merged(series)))}
+
+
+def _left(pieces: Iterable[Chunk], buckets: int | None) -> Metric:
+    """What is left of a thinned series: its buckets, or the last point of each."""
+    found = [bucket for chunk in pieces for bucket in thinning.buckets_of(chunk)]
+    if buckets is not None:
+        return {"buckets": thinning.regrouped(found, buckets)}
+    found = thinning.regrouped(found, len(found))
+    steps = [bucket["step_last"] for bucket in found]
+    return {
+        "values": [bucket["last"] for bucket in found],
+        "steps": steps if any(step is not None for step in steps) else None,
+        "times": [bucket["time_last"] for bucket in found],
+    }
 
 
 def _points(row: Row[Any], pieces: list[Chunk]) -> Metric:

@@ -64,7 +64,7 @@ def _of_run(database: Database, run_id: str, asked: Asked) -> Iterator[Iterable[
     if is_small:
         return
     for some in _together(metrics):
-        if asked.buckets is None and some[0].points > LARGE:
+        if asked.buckets is None and some[0].points > LARGE and not some[0].is_thinned:
             yield _large(database, some[0])
             continue
         with database.read() as connection:
