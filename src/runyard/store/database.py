@@ -23,7 +23,6 @@ from runyard.store import after_commit, migrations, tables
 from runyard.store.errors import Damaged, Refused, StoreError, Unavailable, disk_full
 
 PRAGMAS = (
-    "auto_vacuum = INCREMENTAL",  # first: a file that has a page already cannot be changed (`runyard.store.compaction`)
     "busy_timeout = 30000",
     "journal_mode = WAL",
     "synchronous = NORMAL",
@@ -314,6 +313,9 @@ def _engine(url: URL, fresh: bool = False) -> Engine:
 def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:
     # The driver's own idea of when a transaction begins would leave out reads and changes of tables.
     connection.isolation_level = None
+    # A file that has a page already cannot be changed so (`runyard.store.compaction`), and trying to is a write.
+    if connection.execute("PRAGMA page_count").fetchone()[0] == 0:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
