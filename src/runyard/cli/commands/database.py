@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,7 +109,8 @@ def sweep(
 def compact(database_url: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """Rewrite the SQLite file without the space of what was deleted, and let it shrink by itself from then on."""
     with _at_rest() as home, _opened(home, database_url) as store:
-        from runyard.store import compaction
+        from runyard.store import compaction, tables
+        from runyard.store.metrics import consolidation
 
         if store.database.kind != "sqlite":
             raise errors.CommandError(
@@ -117,6 +118,8 @@ def compact(database_url: DatabaseOption = None, as_json: JsonOption = False) ->
                 "PostgreSQL uses the space of deleted rows again by itself; its `VACUUM FULL` gives it back.",
                 code="not_sqlite",
             )
+        with screen.spinner("Packing the metrics of runs that have ended ..."):
+            consolidation.merge_ended(store.database, tables.EPOCH, datetime.now(timezone.utc))
         store.close()
         with screen.progress("Compacting") as progress:
             done = compaction.compact(Path(store.database.where), progress)

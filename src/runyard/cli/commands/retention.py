@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runyard.cli.commands.config import here
 from runyard.cli.confirm import agreed
 from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
@@ -44,7 +45,7 @@ def retention(context: typer.Context, as_json: JsonOption = False) -> None:
     Alone, it shows what is set and what would be dropped now.
     """
     if context.invoked_subcommand is None:
-        server, workspace = _workspace()
+        server, workspace = here()
         _show(server.retention(workspace), workspace, as_json)
 
 
@@ -54,7 +55,7 @@ def set_ages(logs: LogsOption = None, series: SeriesOption = None, as_json: Json
     given = {"logs": logs, "series": series}
     if logs is None and series is None:
         raise typer.BadParameter("give at least one of them.", param_hint="--logs and --series")
-    server, workspace = _workspace()
+    server, workspace = here()
     server.retention(workspace, logs, series)  # refused before anything is changed
     for kind, age in given.items():
         if age is not None:
@@ -77,7 +78,7 @@ def apply(
         raise typer.BadParameter(
             "they only go with --dry-run; `runyard retention set` sets them.", param_hint="--logs and --series"
         )
-    server, workspace = _workspace()
+    server, workspace = here()
     due = server.retention(workspace, logs, series)
     if dry_run:
         _show(due, workspace, as_json)
@@ -123,11 +124,3 @@ def _report(freed: dict[str, Usage], as_json: bool) -> None:
 
 def _amount(amount: Usage) -> str:
     return f"{formatting.count(amount['runs'], 'run')}, {formatting.size(amount['bytes'])}"
-
-
-def _workspace() -> tuple[Api, str]:
-    from runyard.cli import api
-    from runyard.sdk.workspace.workspace import Workspace
-
-    workspace = Workspace.from_config()
-    return api.Api(workspace.service), workspace.name

@@ -20,7 +20,7 @@ import math
 import struct
 import zlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +49,11 @@ class Chunk:
     values: bytes
     smallest: float | None = None
     largest: float | None = None
+
+    @classmethod
+    def of(cls, columns: Mapping[Any, Any]) -> Chunk:
+        """The chunk that a row holds."""
+        return cls(**{name: columns[name] for name in cls.__dataclass_fields__})
 
     @property
     def is_closed(self) -> bool:

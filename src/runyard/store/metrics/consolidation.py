@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select
 
 from runyard.contracts import states
 from runyard.store import tables
@@ -34,7 +34,6 @@ _WINDOW = (
     )
     .order_by(tables.chunks.c.ordinal)
 )
-_FIELDS = tuple(Chunk.__dataclass_fields__)
 
 
 def is_due(ordinal: int) -> bool:
@@ -78,7 +77,7 @@ def _merge(connection: Connection, series: int, start: int, end: int | None) -> 
     """Merge neighbours among the chunks; whether there was anything to do."""
     rows = connection.execute(_WINDOW, {"of": series, "from": start, "to": 2**62 if end is None else end})
     changed = False
-    for group in _groups((row.ordinal, _chunk(row)) for row in rows):
+    for group in _groups((row.ordinal, Chunk.of(row._mapping)) for row in rows):
         ordinals, pieces = zip(*group, strict=True)
         if len(pieces) == 1 and pieces[0].is_closed:
             continue
@@ -126,7 +125,3 @@ def together(several: Sequence[Chunk]) -> Chunk:
         times += chunks.times_of(chunk)
         steps += chunks.steps_of(chunk)
     return chunks.closed(chunks.pack(values, times, steps))
-
-
-def _chunk(row: Row[Any]) -> Chunk:
-    return Chunk(**{name: row._mapping[name] for name in _FIELDS})

@@ -330,7 +330,7 @@ def _values(series: int, ordinal: int, chunk: Chunk) -> dict[str, Any]:
 
 
 def _chunk(row: Row[Any]) -> Chunk:
-    return Chunk(**{name: row._mapping[name] for name in _FIELDS})
+    return Chunk.of(row._mapping)
 
 
 _FIELDS = tuple(Chunk.__dataclass_fields__)
