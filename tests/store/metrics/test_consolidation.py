@@ -93,3 +93,18 @@ def test_what_has_ended_is_packed_once_and_takes_late_points(store: Store, add: 
 def test_a_large_chunk_is_left_alone() -> None:
     large = chunks.pack([1.0] * consolidation.LARGE, [1.0] * consolidation.LARGE, [None] * consolidation.LARGE)
     assert consolidation.together([large]).count == consolidation.LARGE
+
+
+def test_chunks_of_an_older_version_are_read_and_packed_when_their_run_has_ended(store: Store, add: Add) -> None:
+    """They were never packed, however many points they held."""
+    add(["v", "loss", 0.5, 1e9, 0])
+    old = chunks.pack([n / 7 for n in range(3000)], [1e9 + n for n in range(3000)], list(range(3000)))
+    with store.database.write() as connection:
+        connection.execute(update(tables.chunks).values(**vars(old)))
+        connection.execute(update(tables.series).values(points=3000))
+    before = read(store)
+    assert before[0]["values"] == [n / 7 for n in range(3000)]
+    end(store, NOW)
+    assert consolidation.merge_ended(store.database, tables.EPOCH, NOW) == 1
+    assert stored(store) == [(0, 3000, "D")]
+    assert read(store) == before

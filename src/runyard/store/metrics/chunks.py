@@ -179,7 +179,8 @@ def times_of(chunk: Chunk) -> Sequence[float]:
 def steps_of(chunk: Chunk) -> list[int | None]:
     if chunk.steps is None:
         return [None] * chunk.count
-    return [None if step == NO_STEP else step for step in _steps_of(chunk, chunk.steps)]
+    steps = _steps_of(chunk, chunk.steps)
+    return [None if step == NO_STEP else step for step in steps] if NO_STEP in steps else [*steps]
 
 
 def step_reader(chunk: Chunk) -> Callable[[int], int | None]:
