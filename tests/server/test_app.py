@@ -32,6 +32,8 @@ PROTOCOL = {
     "GET /api/workspaces/{workspace}/settings",
     "PUT /api/workspaces/{workspace}/settings/{key}",
     "DELETE /api/workspaces/{workspace}/settings/{key}",
+    "GET /api/workspaces/{workspace}/retention",
+    "POST /api/workspaces/{workspace}/retention",
     "GET /api/workspaces/{workspace}/environments",
     "POST /api/workspaces/{workspace}/environments",
     "GET /api/workspaces/{workspace}/environments/{name}",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.store import copying, tables
 from runyard.store.assets import environment_maps, environments
-from runyard.store.content import deletion, files, snapshots, wheels
+from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
@@ -56,6 +57,8 @@ def fill(store: Store, make_run: MakeRun) -> None:
         journals.accept(connection, "r", "w", 0, points + line("l", "ints", [1, 2], 1.0) + line("d", "loss", "why"))
         files.put(connection, "r", "outputs/ü", stored)
     files.append(store, "r", "log", 0, b"grows")
+    make_run("old", status=states.COMPLETED)
+    retention.apply(store, "local", retention.LOGS, timedelta(0))
     make_run("deleted", status=states.COMPLETED)
     deletion.delete_runs(store, ["deleted"])
 

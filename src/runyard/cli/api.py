@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         Freed,
         MetricDocument,
         NodeDocument,
+        RetentionDocument,
+        RetentionStep,
         RunDocument,
         Usage,
     )
@@ -36,6 +38,9 @@ NEWEST = ("@last", "-")
 PAGE = 500
 CLUSTER_SECONDS = 180.0
 """How long a request may take that has to wait for a cluster."""
+
+RETENTION_SECONDS = 600.0
+"""How long a server may take to drop the logs and series of some runs, or to add up their sizes."""
 
 
 class Api:
@@ -297,6 +302,17 @@ class Api:
 
     def delete_setting(self, workspace: str, key: str) -> dict[str, str]:
         found: dict[str, str] = self.client.delete(f"{_of(workspace)}/settings/{quote(key)}")["settings"]
+        return found
+
+    def retention(self, workspace: str, logs: str | None = None, series: str | None = None) -> RetentionDocument:
+        params = {"logs": logs, "series": series}
+        found: RetentionDocument = self.client.get(
+            f"{_of(workspace)}/retention", params=params, timeout=RETENTION_SECONDS
+        )
+        return found
+
+    def apply_retention(self, workspace: str) -> RetentionStep:
+        found: RetentionStep = self.client.post(f"{_of(workspace)}/retention", timeout=RETENTION_SECONDS)
         return found
 
 

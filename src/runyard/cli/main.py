@@ -24,6 +24,7 @@ from runyard.cli.commands import (
     logs,
     metrics,
     remove,
+    retention,
     runs,
     server,
     submit,
@@ -153,3 +154,4 @@ app.command(rich_help_panel=SERVER)(server.serve)
 app.command(rich_help_panel=SERVER)(doctor.doctor)
 app.command(rich_help_panel=SERVER)(du.du)
 app.add_typer(database.app, rich_help_panel=SERVER)
+app.add_typer(retention.app, rich_help_panel=SERVER)

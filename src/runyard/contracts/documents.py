@@ -96,6 +96,7 @@ class _Details(TypedDict, total=False):
     launch: dict[str, Any] | None
     states: list[StateDocument]
     logs: list[str]
+    dropped_logs: list[str]
     token: str
     size: int  # in lists, on request
 
@@ -147,6 +148,7 @@ class _Points(TypedDict, total=False):
     buckets: list[dict[str, Any]]
     columns: dict[str, list[Any]]
     ranks: list[int]
+    thinned: bool  # old points were dropped: `values` or `buckets` show the curve, `count` how many there were
 
 
 class MetricDocument(_Points):
@@ -161,6 +163,20 @@ class Usage(TypedDict):
 
     runs: int
     bytes: int
+
+
+class RetentionDocument(TypedDict):
+    """By "logs" and "series": how long they stay, and what is older than that."""
+
+    ages: dict[str, str]
+    due: dict[str, Usage]
+
+
+class RetentionStep(TypedDict):
+    """What one request to drop old logs and series has freed; with `more`, ask again."""
+
+    freed: dict[str, Usage]
+    more: bool
 
 
 class ExperimentUsage(Usage):

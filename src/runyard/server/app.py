@@ -16,6 +16,7 @@ from runyard import __version__
 from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler.scheduler import Scheduler, Surroundings
+from runyard.server import maintenance
 from runyard.server.api import (
     compute,
     environment_maps,
@@ -28,6 +29,7 @@ from runyard.server.api import (
     journals,
     metrics,
     node_files,
+    retention,
     runs,
     snapshots,
     usage,
@@ -54,11 +56,20 @@ from runyard.store.store import Store
 log = logging.getLogger("runyard.server")
 
 ROUTES = (
-    *(health, workspaces, workspace_settings, environments, environment_maps, wheels, compute, experiments, runs),
-    *(events, gangs, node_files, files, journals, metrics, snapshots, usage, page),
+    *(
+        health,
+        workspaces,
+        workspace_settings,
+        retention,
+        environments,
+        environment_maps,
+        wheels,
+        compute,
+        experiments,
+        runs,
+    ),
+    *(events, gangs, node_files, files, journals, metrics, snapshots, usage, retention, page),
 )
-
-SWEEP_EVERY = 3600.0
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -117,24 +128,8 @@ async def _maintain(settings: Settings, store: Store, engines: Engines) -> None:
     except (StoreError, OSError) as error:
         log.warning("what was moved aside could not be looked through: %s", error)
     while True:
-        await asyncio.sleep(SWEEP_EVERY)
-        try:
-            _log_sweep(await run_in_threadpool(sweeping.sweep, store, sweeping.LEFTOVER_AFTER))
-        except (StoreError, OSError) as error:
-            log.warning("leftovers could not be removed: %s", error)
-
-
-def _log_sweep(swept: sweeping.Swept) -> None:
-    if swept.held is not None:
-        log.warning(
-            "nothing is cleared away: the database does not name %d of the %d files in objects/ and growing/. Is it "
-            "the right database? If so, `runyard database sweep` clears them away.",
-            *(swept.held.files, swept.held.of),
-        )
-    log.info(
-        "moved aside %d files that nothing names, %d bytes; removed %d bytes for good",
-        *(swept.files_aside, swept.bytes_aside, swept.bytes_freed),
-    )
+        await asyncio.sleep(maintenance.EVERY)
+        await run_in_threadpool(maintenance.tidy, store)
 
 
 def _scheduler(settings: Settings, store: Store, engines: Engines, secrets: Secrets, live: Live) -> Scheduler:

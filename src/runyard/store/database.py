@@ -317,6 +317,9 @@ def _engine(url: URL, fresh: bool = False) -> Engine:
 def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:
     # The driver's own idea of when a transaction begins would leave out reads and changes of tables.
     connection.isolation_level = None
+    # A file that has a page already cannot be changed so (`runyard.store.compaction`), and trying to is a write.
+    if connection.execute("PRAGMA page_count").fetchone()[0] == 0:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 

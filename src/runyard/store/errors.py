@@ -2,6 +2,7 @@
 
 StoreError
   NotFound      there is no such workspace, experiment, run, file, snapshot
+    Gone        there was one, and it was dropped on purpose
   Conflict      it clashes with what is there already (a name, a gap, a run that goes on)
   Refused       the request itself is wrong (a bad name, a bad journal line, bytes that have another hash)
   DiskFull      nothing more fits; what was there is untouched
@@ -27,6 +28,10 @@ class StoreError(Exception):
 
 
 class NotFound(StoreError):
+    pass
+
+
+class Gone(NotFound):
     pass
 
 

@@ -249,6 +249,17 @@ launches = Table(
     Index("launches_by_context", "context"),
 )
 
+dropped = Table(
+    "dropped",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("kind", CleanText, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("names", Document, nullable=False),  # of the logs that were there
+)
+"""What retention has dropped of old runs; with nothing to drop, that it was looked for."""
+
 states = Table(
     "states",
     metadata,
@@ -308,6 +319,7 @@ series = Table(
     Column("rank", BigInteger),  # of the process that logged it, where it had one
     Column("points", BigInteger, nullable=False),
     Column("chunks", BigInteger, nullable=False),
+    Column("thinned_at", Moment),  # when all but the shape of its curve was dropped
     UniqueConstraint("run", "identity", name="series_by_identity"),
     sqlite_autoincrement=True,
 )

@@ -125,3 +125,14 @@ def test_from_sqlite_to_postgresql_and_back(fresh_shell: Shell, empty_postgresql
     shell.call("database", "copy", back, "--database-url", empty_postgresql_url)
     shell.call("up", "--database-url", back)
     assert [run["id"] for run in shell.json("ls")] == [second]
+
+
+def test_the_file_is_made_smaller_while_no_server_runs(fresh_shell: Shell) -> None:
+    shell = fresh_shell
+    run_id = shell.completed(WRITES)["id"]
+    assert shell.refusal("database", "compact", expect=errors.FAILED)["code"] == "server_running"
+    shell.call("down")
+    done = shell.json("database", "compact")
+    assert done["after"] == (shell.home / "runyard.db").stat().st_size
+    assert "came free" in shell.call("database", "compact").stdout
+    assert shell.json("show", run_id)["status"] == "Completed"

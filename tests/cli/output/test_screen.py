@@ -31,8 +31,8 @@ def test_a_table_on_a_terminal_keeps_the_first_column_whole(
 
 
 def test_nothing_moves_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    with screen.spinner("waiting"):
-        pass
+    with screen.spinner("waiting"), screen.progress("Copying") as progress:
+        progress(0.5)
     assert capsys.readouterr().out == ""
 
 

@@ -34,3 +34,18 @@ def test_metrics_of_one_name_of_a_family_and_in_buckets(client: Client) -> None:
         child["id"]: ["loss"],
     }
     assert client.get(f"/api/runs/{run['id']}/metrics?limit=0").code == "bad_request"
+
+
+def test_a_long_series_is_sent_in_pieces_and_is_whole(client: Client) -> None:
+    run = client.make_run()["id"]
+    values = [number / 7 for number in range(30_000)]
+    points = (["v", "loss", value, 1e9 + at, at] for at, value in enumerate(values))
+    client.ok("POST", f"/api/runs/{run}/journals/w?offset=0", body=journal_lines(*points, ["v", "other", 1, 0.0, None]))
+    answered = client.get(f"/api/runs/{run}/metrics")
+    assert answered.headers["transfer-encoding"] == "chunked"
+    loss, other = answered.json["metrics"][run]
+    assert (loss["count"], loss["values"], loss["steps"]) == (30_000, values, list(range(30_000)))
+    assert loss["times"] == [1e9 + at for at in range(30_000)]
+    assert other["values"] == [1]
+    small = client.get(f"/api/runs/{run}/metrics?name=other")
+    assert int(small.headers["content-length"]) == len(small.body)

@@ -91,6 +91,8 @@ USERS = {
     ("GET", f"{WS}/settings"),
     ("PUT", f"{WS}/settings/{{key}}"),
     ("DELETE", f"{WS}/settings/{{key}}"),
+    ("GET", f"{WS}/retention"),
+    ("POST", f"{WS}/retention"),
     ("POST", f"{WS}/compute"),
     ("PATCH", f"{WS}/compute/{{name}}"),
     ("DELETE", f"{WS}/compute/{{name}}"),

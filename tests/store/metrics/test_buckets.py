@@ -21,7 +21,8 @@ def cut(values: list[Any], sizes: list[int]) -> list[chunks.Chunk]:
         if piece:
             times = [float(n) for n in range(start, start + len(piece))]
             steps = [n * 10 if n % 3 else None for n in range(start, start + len(piece))]
-            found.append(chunks.pack([pack_value(value) for value in piece], times, steps))
+            chunk = chunks.pack([pack_value(value) for value in piece], times, steps)
+            found.append(chunks.closed(chunk) if start % 2 else chunk)
         start += size
     return found
 

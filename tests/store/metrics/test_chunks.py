@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runyard.contracts.journal import pack_value
+from runyard.store.errors import Damaged
 from runyard.store.metrics import chunks
 from runyard.store.metrics.chunks import Chunk
 
@@ -28,6 +30,32 @@ def test_values_keep_their_type_and_every_bit(values: list[Any]) -> None:
     chunk = packed(values)
     assert repr(chunks.values_of(chunk)) == repr([pack_value(value) for value in values])
     assert chunk.count == len(values)
+
+
+@given(st.lists(st.tuples(anything, steps), min_size=1) | st.lists(st.tuples(floats, steps), min_size=1))
+def test_a_closed_chunk_holds_the_same_points(points: list[tuple[Any, int | None]]) -> None:
+    chunk = packed([value for value, _ in points], [step for _, step in points])
+    shut = chunks.closed(chunk)
+    assert shut.is_closed
+    assert shut.is_numeric == chunk.is_numeric
+    for each in (shut, chunks.opened(shut)):
+        assert repr(chunks.values_of(each)) == repr(chunks.values_of(chunk))
+        assert chunks.steps_of(each) == chunks.steps_of(chunk)
+        assert list(chunks.times_of(each)) == list(chunks.times_of(chunk))
+    assert chunks.opened(chunk) is chunk
+    assert chunks.closed(shut) is shut
+    ends = chunks.ends_of(shut)
+    if chunk.encoding == chunks.FLOATS:
+        assert ends is not None
+        assert repr(ends) == repr(chunks.ends_of(chunk))
+        assert (ends.steps, ends.times) == ((points[0][1], points[-1][1]), (0.0, len(points) - 1.0))
+    else:
+        assert ends is None
+
+
+def test_a_chunk_that_is_damaged_is_a_damaged_database() -> None:
+    with pytest.raises(Damaged):
+        chunks.values_of(replace(chunks.closed(packed([1.0, 2.0])), values=b"?"))
 
 
 @given(st.lists(st.tuples(anything, steps), min_size=2), st.data())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from runyard.store.content import deletion
 from runyard.store.errors import NotFound, Refused
 from runyard.store.runs import workspace_settings, workspaces
-from runyard.store.runs.workspace_settings import LIMIT, RELAX, SCOPE
+from runyard.store.runs.workspace_settings import KEEP_LOGS, KEEP_SERIES, LIMIT, RELAX, SCOPE
 from runyard.store.store import Store
 
 
@@ -20,10 +22,23 @@ def put(store: Store, key: str, value: str) -> dict[str, str]:
 def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
     with store.database.read() as connection:
         settings = workspace_settings.find(connection, "local")
-    assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace"}
+    stays = {KEEP_LOGS: "none", KEEP_SERIES: "none"}
+    assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace", **stays}
     assert workspace_settings.whole_workspace(settings)
     assert not workspace_settings.relax(settings)
     assert workspace_settings.limit(settings) is None
+
+
+@pytest.mark.parametrize(("text", "days"), [("90d", 90), (" 2 W ", 14), ("48h", 2), ("None", None), ("0d", 0)])
+def test_an_age_is_a_number_with_a_unit_or_none(store: Store, text: str, days: int | None) -> None:
+    age = workspace_settings.age(put(store, KEEP_LOGS, text)[KEEP_LOGS])
+    assert age == (None if days is None else timedelta(days=days))
+
+
+@pytest.mark.parametrize("text", ["90", "d", "-3d", "1.5d", "3 months", "", "٣d"])
+def test_what_is_no_age_is_refused(store: Store, text: str) -> None:
+    with pytest.raises(Refused, match=r"retention\.series"):
+        put(store, KEEP_SERIES, text)
 
 
 def test_a_setting_is_changed_and_set_back(store: Store) -> None:

@@ -13,7 +13,7 @@ from runyard.cli.output import screen
 if TYPE_CHECKING:
     from runyard.cli.api import Api
 
-KEYS = ("environments.limit", "environments.relax", "runs.scope")
+KEYS = ("environments.limit", "environments.relax", "retention.logs", "retention.series", "runs.scope")
 """Offered by the shell's completion. Which keys there are is decided by the server."""
 
 
@@ -33,14 +33,14 @@ def set_value(
     as_json: JsonOption = False,
 ) -> None:
     """Change a setting: runyard config set environments.relax true"""
-    server, workspace = _workspace()
+    server, workspace = here()
     settings = server.put_setting(workspace, key, value)
     _report(key, settings, workspace, as_json)
 
 
 def get(key: KeyArgument, as_json: JsonOption = False) -> None:
     """Print the value of a setting."""
-    server, workspace = _workspace()
+    server, workspace = here()
     settings = server.settings(workspace)
     if key not in settings:
         raise errors.CommandError(
@@ -54,7 +54,7 @@ def get(key: KeyArgument, as_json: JsonOption = False) -> None:
 
 def ls(as_json: JsonOption = False) -> None:
     """List the settings and their values."""
-    server, workspace = _workspace()
+    server, workspace = here()
     settings = server.settings(workspace)
     if as_json:
         screen.document(settings)
@@ -64,12 +64,13 @@ def ls(as_json: JsonOption = False) -> None:
 
 def unset(key: KeyArgument, as_json: JsonOption = False) -> None:
     """Go back to what holds when nobody has set it."""
-    server, workspace = _workspace()
+    server, workspace = here()
     settings = server.delete_setting(workspace, key)
     _report(key, settings, workspace, as_json)
 
 
-def _workspace() -> tuple[Api, str]:
+def here() -> tuple[Api, str]:
+    """The server, and the workspace that this folder belongs to."""
     from runyard.cli import api
     from runyard.sdk.workspace.workspace import Workspace
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,6 +106,32 @@ def sweep(
         print(f"{formatting.size(swept.bytes_freed)} came free.")
 
 
+def compact(database_url: DatabaseOption = None, as_json: JsonOption = False) -> None:
+    """Rewrite the SQLite file without the space of what was deleted, and let it shrink by itself from then on."""
+    with _at_rest() as home, _opened(home, database_url) as store:
+        from runyard.store import compaction, tables
+        from runyard.store.metrics import consolidation
+
+        if store.database.kind != "sqlite":
+            raise errors.CommandError(
+                f"{store.database.where} is not SQLite.",
+                "PostgreSQL uses the space of deleted rows again by itself; its `VACUUM FULL` gives it back.",
+                code="not_sqlite",
+            )
+        with screen.spinner("Packing the metrics of runs that have ended ..."):
+            consolidation.merge_ended(store.database, tables.EPOCH, datetime.now(timezone.utc))
+        store.close()
+        with screen.progress("Compacting") as progress:
+            done = compaction.compact(Path(store.database.where), progress)
+    if as_json:
+        screen.document({"database": store.database.where, **asdict(done)})
+        return
+    print(
+        f"{store.database.where} has {formatting.size(done.after)} now; it had {formatting.size(done.before)}. "
+        f"{formatting.size(max(0, done.before - done.after))} came free."
+    )
+
+
 @contextmanager
 def _at_rest() -> Iterator[Path]:
     """The home folder, locked as a server locks it, so that none uses it meanwhile."""
@@ -136,7 +162,10 @@ def _url(given: str | None) -> str | None:
     return given or os.environ.get("RUNYARD_DATABASE_URL") or None
 
 
-app = group("database", "Which database a home folder has: copy it, join them, clear away what no run names.")
+app = group(
+    "database", "The database of a home folder: copy it, join them, clear away what no run names, make it smaller."
+)
 app.command()(copy)
 app.command()(join)
 app.command()(sweep)
+app.command()(compact)

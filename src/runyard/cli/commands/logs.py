@@ -71,7 +71,9 @@ def _log_of_rank(run: RunDocument, names: list[str], rank: str | None) -> str | 
 
 
 def _print(server: Api, run: RunDocument, file: str | None, as_json: bool) -> None:
-    name = file or _log_of(run)
+    name = file or _log_of(run) or _dropped_log(run)
+    if name in run.get("dropped_logs", []):
+        b"".join(server.read(run["id"], str(name)))  # refused, with the reason
     if name is None or (is_process_log(name) and name not in run.get("logs", [])):
         reason = f" ({run['reason']})" if run["reason"] else ""
         raise errors.CommandError(
@@ -136,6 +138,12 @@ def _follow(server: Api, run: RunDocument, file: str | None, sink: Sink, as_json
     if shown is not None and shown.name in run.get("logs", []):
         shown.advance()
     return run
+
+
+def _dropped_log(run: RunDocument) -> str | None:
+    """The log that a user means who names none, where the logs of an old run were dropped."""
+    names = run.get("dropped_logs", [])
+    return _log_of({**run, "logs": names}) or next(iter(names), None)
 
 
 def _log_of(run: RunDocument) -> str | None:

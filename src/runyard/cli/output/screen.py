@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from runyard.cli.output.terminal import readable_line, style
@@ -100,3 +100,15 @@ def spinner(text: str) -> Iterator[None]:
             yield
     else:
         yield
+
+
+@contextlib.contextmanager
+def progress(text: str) -> Iterator[Callable[[float], None]]:
+    """Gives a function that shows which part of something is done. Silent in a pipe."""
+    if not is_terminal():
+        yield lambda part: None
+        return
+    from rich.text import Text
+
+    with console().status(Text(readable_line(text))) as status:
+        yield lambda part: status.update(Text(readable_line(f"{text}: {part:.0%}")))

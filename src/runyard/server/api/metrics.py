@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from runyard.server.context import Context
 from runyard.server.middleware.reach import ReadRun
-from runyard.server.responses.documents import answer
-from runyard.store.metrics import series
+from runyard.store.metrics import streaming
+from runyard.store.metrics.streaming import Asked
 from runyard.store.runs import runs
+
+PIECE = 1 << 17
+"""A shorter answer is sent as a whole; a longer one in pieces of about this size."""
 
 router = APIRouter(prefix="/api/runs/{run_id}/metrics", tags=["metrics"])
 
@@ -29,5 +33,10 @@ def read(
     with context.store.database.read() as connection:
         runs.get(connection, run_id)
         wanted = [run_id, *runs.descendants(connection, run_id)] if recursive else [run_id]
-        found = {each: series.read(connection, each, name, buckets, limit, by_rank) for each in wanted}
-    return answer({"metrics": {each: metrics for each, metrics in found.items() if metrics}})
+    pieces = streaming.gathered(
+        streaming.document(context.store.database, wanted, Asked(name, buckets, limit, by_rank)), PIECE
+    )
+    first = next(pieces)
+    if len(first) < PIECE:
+        return Response(first, media_type="application/json")
+    return StreamingResponse(chain((first,), pieces), media_type="application/json")

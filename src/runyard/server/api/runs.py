@@ -128,6 +128,7 @@ def get(run_id: ReadRun, request: Request, caller: AnyCaller, context: Context) 
         definition, launch = runs.definition_and_launch(connection, run_id)
         history = runs.states(connection, run_id)
         entries = documents.logs(files.find(connection, run_id))
+        dropped = files.dropped_logs(connection, run_id)
     if not reach.may_lead(context, caller, run_id):
         definition = documents.without_variables(definition)
         launch = None if launch is None else documents.without_variables(launch)
@@ -136,6 +137,7 @@ def get(run_id: ReadRun, request: Request, caller: AnyCaller, context: Context) 
         "launch": launch,
         "states": [documents.state(change) for change in history],
         "logs": [entry.name for entry in entries],
+        "dropped_logs": dropped,
     }
     return answer({**documents.run(row, context, request.base_url), **more})
 

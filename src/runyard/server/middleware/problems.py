@@ -63,6 +63,7 @@ _CODES = {
         "compute_in_use",
         "run_not_under_way",
     ),
+    410: ("log_dropped",),
     413: ("too_large",),
     416: ("bad_range",),
     422: (

@@ -4,7 +4,7 @@ Rows go first, in one transaction; then each object is removed under the write l
 a crash leaves in between has no row: `sweeping` finds it.
 
 Bytes freed are the bytes of the objects and growing files that were removed, and of the packed metrics. The rest of the
-rows is small and not counted. An SQLite file does not shrink: the space in it is used again.
+rows is small and not counted. An SQLite file shrinks later (`runyard.store.compaction`): the space in it is used again.
 """
 
 from __future__ import annotations

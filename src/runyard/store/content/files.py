@@ -12,10 +12,13 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 from runyard.contracts import names, pack
 from runyard.store import after_commit
 from runyard.store.content.objects import Stored
-from runyard.store.errors import NotFound, Refused
+from runyard.store.errors import Gone, NotFound, Refused
 from runyard.store.runs import runs
 from runyard.store.store import Store
-from runyard.store.tables import files, fingerprint
+from runyard.store.tables import dropped, files, fingerprint
+
+LOGS = "logs"
+"""What retention drops of a run, as the rows of `dropped` call it."""
 
 # Building a statement costs more than running it: those that every file needs are built once.
 _BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
@@ -44,6 +47,8 @@ def find(connection: Connection, run_id: str, prefix: str = "") -> list[FileEntr
 def get(connection: Connection, run_id: str, name: str) -> FileEntry:
     row = _row(connection, runs.serial_of(connection, run_id), _checked(name))
     if row is None:
+        if name in dropped_logs(connection, run_id):
+            raise _dropped(run_id, name)
         raise NotFound(
             "file_not_found",
             f"The run {run_id!r} has no file {name!r}.",
@@ -51,6 +56,13 @@ def get(connection: Connection, run_id: str, name: str) -> FileEntry:
             {"run": run_id, "name": name},
         )
     return _entry(connection, row)
+
+
+def dropped_logs(connection: Connection, run_id: str) -> list[str]:
+    """The names of the logs that the run had, until it was older than its workspace keeps logs."""
+    run = runs.serial_of(connection, run_id)
+    names = connection.scalar(select(dropped.c.names).where(dropped.c.run == run, dropped.c.kind == LOGS))
+    return sorted(names) if isinstance(names, list) else []
 
 
 def put(connection: Connection, run_id: str, name: str, stored: Stored) -> FileEntry:
@@ -172,6 +184,15 @@ def _seal(store: Store, run_id: str, entry: FileEntry, key: int) -> bool:
         effects.named[stored.digest] = stored.size
         effects.closed.add(key)
     return True
+
+
+def _dropped(run_id: str, name: str) -> Gone:
+    return Gone(
+        "log_dropped",
+        f"The log {name!r} of run {run_id!r} was dropped: it is older than its workspace keeps logs.",
+        "`runyard retention` shows for how long that is. Runs with the tag 'keep' are left as they are.",
+        {"run": run_id, "name": name},
+    )
 
 
 def _checked(name: str) -> str:

@@ -52,18 +52,25 @@ def buckets(series: Iterable[Chunk], count: int, number: int) -> list[dict[str, 
     found = [_Bucket(count * at // number, count * (at + 1) // number) for at in range(number)]
     position, current = 0, 0
     for chunk in series:
-        values, times, steps = chunks.numbers_of(chunk), chunks.times_of(chunk), chunks.step_reader(chunk)
+        bucket = found[current]
+        ends = chunks.ends_of(chunk) if position + chunk.count <= bucket.end else None
+        if ends is not None:
+            if position == bucket.start:
+                bucket.first, bucket.time_first, bucket.step_first = ends.values[0], ends.times[0], ends.steps[0]
+            bucket.last, bucket.time_last, bucket.step_last = ends.values[1], ends.times[1], ends.steps[1]
+            bucket.widen(chunk.smallest, chunk.largest)
+            position += chunk.count
+            current += position == bucket.end
+            continue
+        values, times, steps = chunks.numbers_of(chunk), chunks.time_reader(chunk), chunks.step_reader(chunk)
         done = 0
         while done < chunk.count:
             bucket = found[current]
             until = min(chunk.count, bucket.end - position)
             if position + done == bucket.start:
-                bucket.first, bucket.time_first, bucket.step_first = values[done], times[done], steps(done)
-            bucket.last, bucket.time_last, bucket.step_last = values[until - 1], times[until - 1], steps(until - 1)
-            if chunk.encoding == chunks.FLOATS and until - done == chunk.count:
-                bucket.widen(chunk.smallest, chunk.largest)
-            else:
-                bucket.widen(*chunks.extremes(values[done:until]))
+                bucket.first, bucket.time_first, bucket.step_first = values[done], times(done), steps(done)
+            bucket.last, bucket.time_last, bucket.step_last = values[until - 1], times(until - 1), steps(until - 1)
+            bucket.widen(*chunks.extremes(values[done:until]))
             done = until
             if position + done == bucket.end:
                 current += 1

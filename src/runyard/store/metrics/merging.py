@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any
 
 from runyard.store.metrics import chunks
 from runyard.store.metrics.chunks import ROWS, Chunk
 
+AT_ONCE = 8192
+"""Points in a chunk of the merged series."""
 
-def merged(series: list[list[Chunk]]) -> list[Chunk]:
+_Point = tuple[float, float, Any, "int | None"]
+
+
+def merged(series: Sequence[Iterable[Chunk]]) -> Iterator[Chunk]:
     """The points of several series as chunks of one. What one rank has logged stays in its own order."""
     if len(series) == 1:
-        return series[0]
-    pieces = [chunk for each in series for chunk in each]
-    times = [time for chunk in pieces for time in chunks.times_of(chunk)]
-    order = sorted(range(len(times)), key=_never_back(series).__getitem__)
-    in_order = [times[at] for at in order]
-    if pieces[0].encoding == ROWS:
-        rows = [row for chunk in pieces for row in chunks.rows_of(chunk)]
-        return [chunks.pack_rows(_pieces([rows[at] for at in order]), len(order), in_order)]
-    values = [value for chunk in pieces for value in chunks.values_of(chunk)]
-    steps = [step for chunk in pieces for step in chunks.steps_of(chunk)]
-    return [chunks.pack([values[at] for at in order], in_order, [steps[at] for at in order])]
+        yield from series[0]
+        return
+    points = heapq.merge(*map(_points, series), key=itemgetter(0))
+    while some := list(islice(points, AT_ONCE)):
+        _, times, values, steps = map(list, zip(*some, strict=True))
+        if type(values[0]) is _Row:
+            yield chunks.pack_rows(pieces_of_rows(values), len(some), times)
+        else:
+            yield chunks.pack(values, times, steps)
 
 
-def _never_back(series: list[list[Chunk]]) -> list[float]:
-    """The times of all points, each rank's as a clock that is never set back: its points do not change places."""
-    found: list[float] = []
-    for pieces in series:
-        latest = float("-inf")
-        for chunk in pieces:
-            for time in chunks.times_of(chunk):
-                latest = max(latest, time)
-                found.append(latest)
-    return found
+class _Row(dict[str, Any]):
+    """A row of a table, among values."""
 
 
-def _pieces(rows: list[dict[str, Any]]) -> list[dict[str, list[Any]]]:
+def _points(pieces: Iterable[Chunk]) -> Iterator[_Point]:
+    """The points of one rank, each with a time that is never set back: so they do not change places."""
+    latest = float("-inf")
+    for chunk in pieces:
+        rows = chunk.encoding.lower() == ROWS
+        values = map(_Row, chunks.rows_of(chunk)) if rows else chunks.values_of(chunk)
+        for time, value, step in zip(chunks.times_of(chunk), values, chunks.steps_of(chunk), strict=True):
+            latest = max(latest, time)
+            yield latest, time, value, step
+
+
+def pieces_of_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, list[Any]]]:
     """Rows as pieces of a table: consecutive ones with the same columns are one piece."""
     found = []
     for columns, group in groupby(rows, key=_columns):

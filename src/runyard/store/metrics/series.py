@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
 from runyard.store import tables
-from runyard.store.metrics import chunks, exact_json
+from runyard.store.metrics import chunks, consolidation, thinning
 from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
 from runyard.store.metrics.buckets import buckets as downsampled
 from runyard.store.metrics.chunks import Chunk
@@ -60,9 +60,9 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
         tail = tails.get(row.serial)
         pieces = row.chunks
         if tail is not None and tail.encoding == chunk.encoding:
-            longer.append(_values(row.serial, pieces - 1, tail.joined(chunk)))
+            longer.append(_values(row.serial, pieces - 1, _stored(tail.joined(chunk))))
         else:
-            fresh.append(_values(row.serial, pieces, chunk))
+            fresh.append(_values(row.serial, pieces, _stored(chunk)))
             pieces += 1
         counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces})
     if fresh:
@@ -70,6 +70,37 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
     if longer:
         connection.execute(_LENGTHEN, [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer])
     connection.execute(_COUNT, counts)
+    for made in fresh:
+        if consolidation.is_due(made["ordinal"]):
+            consolidation.merge_window(connection, made["series"], made["ordinal"])
+
+
+@dataclass(frozen=True)
+class Found:
+    """A metric of a run: its series, one for each rank that logged it, in the order in which they first came."""
+
+    run: int
+    rows: Sequence[Row[Any]]
+    description: str | None
+
+    @property
+    def points(self) -> int:
+        return sum(row.points for row in self.rows)
+
+    @property
+    def is_thinned(self) -> bool:
+        """Whether old points were dropped: what is left is little."""
+        return any(row.thinned_at is not None for row in self.rows)
+
+    def head(self, points: int) -> Metric:
+        """What there is to know of the metric besides its points; `points` of them are stored now."""
+        row = self.rows[0]
+        # Fewer than were counted are stored when old ones were dropped; more, when some have come since.
+        count = max(points, self.points)
+        head = {"name": row.name, "kind": row.kind, "description": self.description, "count": count}
+        ranks = sorted({each.rank for each in self.rows if each.rank is not None})
+        head = {**head, "ranks": ranks} if ranks else head
+        return {**head, "thinned": True} if self.is_thinned else head
 
 
 def read(
@@ -86,6 +117,13 @@ def read(
     many of its last values or rows. What several ranks have logged under one name is one metric, in the order of time;
     with `by_rank`, one for each of them.
     """
+    return contents(connection, find(connection, run_id, name, limit, by_rank), buckets)
+
+
+def find(
+    connection: Connection, run_id: str, name: str | None = None, limit: int | None = None, by_rank: bool = False
+) -> list[Found]:
+    """The metrics of a run as `read` returns them, without their points."""
     run = runs.serial_of(connection, run_id)
     query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
     if name is not None:
@@ -94,21 +132,20 @@ def read(
         query = _only_first(query, run, limit)
     rows = connection.execute(query).all()
     described = _descriptions(connection, run)
-    together = _together(rows, by_rank)
-    waiting = {group[0].serial: len(group) for group in together.values()}
-    held: dict[int, list[list[Chunk]]] = {serial: [] for serial in waiting}
+    return [Found(run, group, described.get(group[0].name)) for group in _together(rows, by_rank).values()]
+
+
+def contents(connection: Connection, metrics: Sequence[Found], buckets: int | None = None) -> list[Metric]:
+    """Metrics with their points. One metric at a time is in memory unpacked."""
+    waiting = {row.serial: metric for metric in metrics for row in metric.rows}
+    held: dict[int, list[list[Chunk]]] = {}
     found: dict[int, Metric] = {}
-    for row, pieces in _with_chunks(connection, run, rows):
-        group = together[_metric_of(row, by_rank)]
-        first = group[0].serial
-        held[first].append(pieces)
-        waiting[first] -= 1
-        if not waiting[first]:
-            points = sum(each.points for each in group)
-            head = {"name": row.name, "kind": row.kind, "description": described.get(row.name), "count": points}
-            if any(each.rank is not None for each in group):
-                head["ranks"] = sorted({each.rank for each in group if each.rank is not None})
-            found[first] = {**head, **_content(row, merged(held.pop(first)), points, buckets)}
+    for serial, pieces in _with_chunks(connection, metrics):
+        metric = waiting[serial]
+        first = metric.rows[0].serial
+        held.setdefault(first, []).append(pieces)
+        if len(held[first]) == len(metric.rows):
+            found[first] = _content(metric, held.pop(first), buckets)
     return [found[serial] for serial in sorted(found)]
 
 
@@ -133,24 +170,43 @@ def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
     return (row.kind, row.type, row.name, row.rank if by_rank else None)
 
 
-def _content(row: Row[Any], pieces: list[Chunk], points: int, buckets: int | None) -> Metric:
-    numeric = all(chunk.encoding in chunks.NUMERIC for chunk in pieces)
-    if buckets is not None and points > buckets and not (numeric and row.kind == VALUES):
-        return _last(_content(row, _newest(pieces, buckets), points, None), buckets)
+def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> Metric:
+    row = metric.rows[0]
+    points = sum(chunk.count for pieces in series for chunk in pieces)
+    head = metric.head(points)
+    if any(chunk.encoding == thinning.THINNED for pieces in series for chunk in pieces):
+        return {**head, **_left([chunk for pieces in series for chunk in pieces], buckets)}
+    if buckets is not None and points > buckets:
+        if row.kind == VALUES and all(chunk.is_numeric for pieces in series for chunk in pieces):
+            return {**head, "buckets": downsampled(merged(series), points, buckets)}
+        return {**head, **_last(_points(row, _newest(list(merged(series)), buckets)), buckets)}
+    return {**head, **_points(row, list(merged(series)))}
+
+
+def _left(pieces: Iterable[Chunk], buckets: int | None) -> Metric:
+    """What is left of a thinned series: its buckets, or the last point of each."""
+    found = [bucket for chunk in pieces for bucket in thinning.buckets_of(chunk)]
+    if buckets is not None:
+        return {"buckets": thinning.regrouped(found, buckets)}
+    found = thinning.regrouped(found, len(found))
+    steps = [bucket["step_last"] for bucket in found]
+    return {
+        "values": [bucket["last"] for bucket in found],
+        "steps": steps if any(step is not None for step in steps) else None,
+        "times": [bucket["time_last"] for bucket in found],
+    }
+
+
+def _points(row: Row[Any], pieces: list[Chunk]) -> Metric:
     if row.kind == TABLE:
         return {"columns": _columns(pieces)}
+    values = [value for chunk in pieces for value in chunks.values_of(chunk)]
     if row.kind == FILE:
-        return {"type": row.type, "values": [value for chunk in pieces for value in chunks.values_of(chunk)]}
-    if buckets is not None and points > buckets:
-        return {"buckets": downsampled(pieces, points, buckets)}
+        return {"type": row.type, "values": values}
     steps: list[int | None] | None = None
     if any(chunk.steps is not None for chunk in pieces):
         steps = [step for chunk in pieces for step in chunks.steps_of(chunk)]
-    return {
-        "values": [value for chunk in pieces for value in chunks.values_of(chunk)],
-        "steps": steps,
-        "times": [time for chunk in pieces for time in chunks.times_of(chunk)],
-    }
+    return {"values": values, "steps": steps, "times": [time for chunk in pieces for time in chunks.times_of(chunk)]}
 
 
 def _newest(pieces: list[Chunk], count: int) -> list[Chunk]:
@@ -175,7 +231,7 @@ def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     rows = 0
     for chunk in pieces:
-        for piece in exact_json.loads(chunk.values):
+        for piece in chunks.pieces_of(chunk):
             length = len(next(iter(piece.values())))
             for name in piece:
                 if name not in columns:
@@ -186,18 +242,27 @@ def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
     return columns
 
 
-def _with_chunks(connection: Connection, run: int, rows: Sequence[Row[Any]]) -> Iterator[tuple[Row[Any], list[Chunk]]]:
-    """Each series with its chunks, one series in memory at a time."""
-    query = select(tables.chunks).join(tables.series).where(tables.series.c.run == run)
-    if len(rows) <= FEW:
-        query = query.where(tables.chunks.c.series.in_([row.serial for row in rows]))
+def _with_chunks(connection: Connection, metrics: Sequence[Found]) -> Iterator[tuple[int, list[Chunk]]]:
+    """Each series that has chunks, with all of them."""
+    if not metrics:
+        return
+    serials = sorted(row.serial for metric in metrics for row in metric.rows)
+    query = select(tables.chunks).join(tables.series).where(tables.series.c.run == metrics[0].run)
+    if len(serials) <= FEW:
+        query = query.where(tables.chunks.c.series.in_(serials))
     else:
-        query = query.where(tables.chunks.c.series.between(rows[0].serial, rows[-1].serial))
+        query = query.where(tables.chunks.c.series.between(serials[0], serials[-1]))
     query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
-    by_serial = {row.serial: row for row in rows}
+    wanted = set(serials)
     for serial, found in groupby(connection.execute(query), key=lambda row: row.series):
-        if serial in by_serial:
-            yield by_serial[serial], [_chunk(row) for row in found]
+        if serial in wanted:
+            yield serial, [_chunk(row) for row in found]
+
+
+def chunks_of(connection: Connection, series: int) -> Iterator[Chunk]:
+    """The chunks of one series, a few in memory at a time."""
+    query = select(tables.chunks).where(tables.chunks.c.series == series).order_by(tables.chunks.c.ordinal)
+    yield from map(_chunk, connection.execute(query, execution_options={"yield_per": 16}))
 
 
 def _ensure(connection: Connection, run: int, wanted: list[SeriesName], rank: int | None) -> dict[SeriesName, Row[Any]]:
@@ -255,12 +320,17 @@ def _identity(name: SeriesName, rank: int | None) -> bytes:
     return fingerprint(name.kind, name.type, name.name, *place)
 
 
+def _stored(chunk: Chunk) -> Chunk:
+    """Packed once it takes no more points: a chunk that grows would be packed for every batch."""
+    return chunks.closed(chunk) if chunk.count >= chunks.SMALL else chunk
+
+
 def _values(series: int, ordinal: int, chunk: Chunk) -> dict[str, Any]:
     return {"series": series, "ordinal": ordinal, **{name: getattr(chunk, name) for name in _FIELDS}}
 
 
 def _chunk(row: Row[Any]) -> Chunk:
-    return Chunk(**{name: row._mapping[name] for name in _FIELDS})
+    return Chunk.of(row._mapping)
 
 
 _FIELDS = tuple(Chunk.__dataclass_fields__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -13,8 +14,11 @@ from runyard.store.runs import workspaces
 from runyard.store.tables import workspace_settings
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
+KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
+_AGE = re.compile(r"(\d{1,6})([hdw])", re.IGNORECASE | re.ASCII)
+_HOURS = {"h": 1, "d": 24, "w": 168}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -28,12 +32,7 @@ class Setting:
 
 
 def put(connection: Connection, workspace: str, key: str, value: str) -> None:
-    setting = _known(key)
-    normal = setting.normal(value)
-    if normal is None:
-        raise Refused(
-            "bad_setting", f"{value[:80]!r} is no value for {key}.", f"It takes {setting.takes}.", {"key": key}
-        )
+    normal = checked(key, value)
     remove(connection, workspace, key)
     here = workspaces.serial(connection, workspace)
     connection.execute(insert(workspace_settings).values(workspace=here, key=key, value=normal))
@@ -71,6 +70,27 @@ def whole_workspace(settings: Mapping[str, str]) -> bool:
     return settings[SCOPE] == "workspace"
 
 
+def age(value: str) -> timedelta | None:
+    """The age of a setting such as `90d`; None for `none`, and for what is no age.
+
+    >>> age("90d"), age("12h"), age("none")
+    (datetime.timedelta(days=90), datetime.timedelta(seconds=43200), None)
+    """
+    found = _AGE.fullmatch("".join(value.split()))
+    return timedelta(hours=int(found[1]) * _HOURS[found[2].lower()]) if found else None
+
+
+def checked(key: str, value: str) -> str:
+    """A value as it is stored; refused when the key does not take it."""
+    setting = _known(key)
+    normal = setting.normal(value)
+    if normal is None:
+        raise Refused(
+            "bad_setting", f"{value[:80]!r} is no value for {key}.", f"It takes {setting.takes}.", {"key": key}
+        )
+    return normal
+
+
 def _known(key: str) -> Setting:
     if key not in KNOWN:
         raise Refused(
@@ -99,6 +119,11 @@ def _size_or_none(value: str) -> str | None:
     return text if _bytes(text) else None
 
 
+def _age_or_none(value: str) -> str | None:
+    text = "".join(value.split()).lower()
+    return text if text == "none" or age(text) is not None else None
+
+
 def _bytes(size: str) -> int | None:
     """
     >>> _bytes("50GB"), _bytes("1.5 GiB"), _bytes("none")
@@ -115,4 +140,6 @@ KNOWN = {
     RELAX: Setting("false", "true or false", _true_or_false),
     LIMIT: Setting("none", "a size such as 50GB, or none", _size_or_none),
     SCOPE: Setting("workspace", "workspace or run", _workspace_or_run),
+    KEEP_LOGS: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
+    KEEP_SERIES: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
 }
