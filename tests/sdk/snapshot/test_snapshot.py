@@ -120,10 +120,10 @@ def test_content_that_changed_after_it_was_hashed_is_hashed_again(
     send = snapshot._send
     new = os.urandom(100)
 
-    def change_first(*arguments: Any) -> str:
+    def change_first(*arguments: Any) -> None:
         if (source / "a").read_bytes() != new:
             (source / "a").write_bytes(new)
-        return send(*arguments)
+        send(*arguments)
 
     monkeypatch.setattr(snapshot, "_send", change_first)
     back = unpack(workspace, snapshot.take_snapshot(workspace.service, source), tmp_path / "back")

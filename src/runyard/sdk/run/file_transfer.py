@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Callable, Iterator, Sequence, Tuple, cast
 
@@ -187,6 +186,8 @@ def download_all(
 ) -> None:
     """Fetch several files, a few at a time."""
     deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(THREADS) as pool:
         for done in [pool.submit(download, service, run_id, name, target, deadline) for name, target in wanted]:
             done.result()

@@ -10,16 +10,17 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
-import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Iterable, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
 from runyard.contracts import manifest, pack
 from runyard.sdk.snapshot.tree import Found, Tree, unreadable
 from runyard.system.json_files import BadFile, read_object
+
+if TYPE_CHECKING:
+    import tempfile
 
 TRUST_AFTER_NS = 2_000_000_000
 TRIES = 3
@@ -79,14 +80,16 @@ class Hashes:
     def __init__(self, root: Path, known: Known) -> None:
         self.root, self.known = root, known
         self.contents: dict[str, Content] = {}
-        self._copies = tempfile.TemporaryDirectory(prefix="runyard-snapshot-")
+        self._copies: tempfile.TemporaryDirectory[str] | None = None  # made when it is needed
+        self._copying = threading.Lock()
         self._restless: dict[str, int] = {}
 
     def __enter__(self) -> Hashes:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._copies.cleanup()
+        if self._copies is not None:
+            self._copies.cleanup()
 
     def entries(self, tree: Tree) -> list[manifest.Entry]:
         """The manifest's entries for the files of the tree."""
@@ -101,6 +104,8 @@ class Hashes:
                 self.contents[digest] = Content(file.path, top + file.path, file.size)
                 found.append(manifest.Entry(file.path, manifest.FILE, digest, file.size, file.executable))
         if sum(file.size for file in unknown) > THREADS_FROM:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
                 found.extend(entry for entry in pool.map(self._entry, unknown) if entry is not None)
         else:
@@ -135,6 +140,12 @@ class Hashes:
 
     def _copied(self, file: Found, place: Path) -> manifest.Entry:
         """A file that is written all the time: the content of a copy is sent."""
+        import shutil
+        import tempfile
+
+        with self._copying:
+            if self._copies is None:
+                self._copies = tempfile.TemporaryDirectory(prefix="runyard-snapshot-")
         copy = Path(self._copies.name) / hashlib.sha256(os.fsencode(file.path)).hexdigest()
         shutil.copyfile(place, copy)
         with copy.open("rb") as stream:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Callable, Iterator, Sequence
+from typing import Callable, Iterator, Sequence, TypeVar
 
 from runyard.contracts import home as homes
 from runyard.contracts import manifest, pack
@@ -34,10 +34,28 @@ class _Changed(Exception):
         self.path = path
 
 
+Used = TypeVar("Used")
+
+
 def take_snapshot(service: Service, folder: Path) -> str:
     """Send a folder (or one file) to the server as it is now, and return the snapshot's id.
 
     Raises SnapshotException when something in it cannot be read; the message names it and the remedies.
+    """
+
+    def use(snapshot_id: str, sent: bool) -> str:
+        if not sent:
+            service.put(f"/api/snapshots/{snapshot_id}", body=b"")
+        return snapshot_id
+
+    return with_snapshot(service, folder, use)
+
+
+def with_snapshot(service: Service, folder: Path, use: Callable[[str, bool], Used]) -> Used:
+    """Use the snapshot of a folder as it is now: `use` gets its id and makes the request that names it.
+
+    It is called before the snapshot was sent (False): mostly the server has it, and that is all. Where the server
+    answers that it has not, the snapshot is sent and `use` is called again (True). Raises what `take_snapshot` does.
     """
     root, tree = _walked(folder)
     if tree.size > LARGE:
@@ -48,8 +66,15 @@ def take_snapshot(service: Service, folder: Path) -> str:
     with Hashes(root, Known(cache, folder)) as hashes:
         for _ in range(ATTEMPTS):
             made = manifest.make([*tree.entries, *hashes.entries(tree)])
+            snapshot_id = made.id
             try:
-                return _send(service, made.text, hashes)
+                return use(snapshot_id, False)
+            except AzureMLException as refusal:
+                if problem_code(refusal) != "snapshot_not_found":
+                    raise
+            try:
+                _send(service, snapshot_id, made.text, hashes)
+                return use(snapshot_id, True)
             except _Changed as change:
                 hashes.changed(change.path)
                 root, tree = _walked(folder)
@@ -72,16 +97,9 @@ def _walked(folder: Path) -> tuple[Path, Tree]:
     return folder.parent, Tree(folder.parent, [Found.of(folder.name, status)])
 
 
-def _send(service: Service, text: bytes, hashes: Hashes) -> str:
-    """Offer the snapshot by its id alone, then by its manifest, then with the content that the server lacks."""
-    snapshot_id = hashlib.sha256(text).hexdigest()
+def _send(service: Service, snapshot_id: str, text: bytes, hashes: Hashes) -> None:
+    """Offer the snapshot by its manifest, then with the content that the server lacks."""
     address = f"/api/snapshots/{snapshot_id}"
-    try:
-        service.put(address, body=b"")
-        return snapshot_id
-    except AzureMLException as refusal:
-        if problem_code(refusal) != "snapshot_not_found":
-            raise
     missing = service.put(address, body=text)["missing"]
     if missing:
         _upload(service, [(digest, hashes.contents[digest]) for digest in missing])
@@ -91,7 +109,6 @@ def _send(service: Service, text: bytes, hashes: Hashes) -> str:
                 f"The server still lacks {len(left)} of {len(missing)} files after they were sent. Submit again; if "
                 "that does not help, `runyard doctor` checks the server's store."
             )
-    return snapshot_id
 
 
 def _upload(service: Service, wanted: Sequence[tuple[str, Content]]) -> None:

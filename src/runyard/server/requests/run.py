@@ -27,6 +27,7 @@ from runyard.server.requests import named_secrets, run_environment
 from runyard.server.requests.definitions import storing
 from runyard.server.responses.documents import Json
 from runyard.store.assets import compute
+from runyard.store.content import snapshots
 from runyard.store.content.secrets import Secrets
 from runyard.store.runs import experiments, family, runs
 from runyard.store.runs.labels import SUBMITTED_FROM
@@ -93,8 +94,9 @@ class RunRequest(BaseModel):
     start: bool = True
 
 
-def make(context: ServerContext, caller: Caller, request: RunRequest) -> Run:
-    """Check a request and store its run; the scheduler is not informed of it yet."""
+def make(context: ServerContext, caller: Caller, request: RunRequest, whole_snapshot: bool = False) -> Run:
+    """Check a request and store its run; the scheduler is not informed of it yet. `whole_snapshot`: refuse a snapshot
+    of which the last run found something missing."""
     _check_form(request)
     if request.parent_id is not None:
         reach.must_write(context, caller, request.parent_id)
@@ -104,6 +106,8 @@ def make(context: ServerContext, caller: Caller, request: RunRequest) -> Run:
         named_secrets.check(context, caller, request.launch.model_dump())
     if request.kind == SCRIPT:
         _check_target(context, request)
+    if whole_snapshot and request.snapshot_id is not None:
+        _check_snapshot(context, request.snapshot_id)
     return store(context, request, caller.run_id)
 
 
@@ -160,6 +164,13 @@ def _check_target(context: ServerContext, request: RunRequest) -> None:
             f"and `runyard compute update {request.target} --max-nodes {nodes}` raises the limit of one that was made.",
             {"nodes": nodes, "most_nodes": most, "target": request.target},
         )
+
+
+def _check_snapshot(context: ServerContext, id: str) -> None:
+    with context.store.database.read() as connection:
+        doubtful = snapshots.is_doubtful(connection, id)
+    if doubtful:
+        raise Problem("snapshot_not_found", f"The snapshot {id} is not whole.", "Send its manifest, and what it lacks.")
 
 
 def _target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]:
