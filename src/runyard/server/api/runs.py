@@ -76,7 +76,7 @@ def create(
     ] = False,
 ) -> Response:
     run = run_request.make(context, caller, body, whole_snapshot)
-    context.scheduler.submitted(run.id)
+    context.scheduler.submitted(run)
     token = run_token(context.settings.secret, run.id)
     return answer({**documents.run(run, context, request.base_url), "token": token}, 201)
 
