@@ -23,7 +23,7 @@ ACTIVE_ONLY, ARCHIVED_ONLY, ALL = "ActiveOnly", "ArchivedOnly", "All"
 
 _ROWS: Select[Any] = select(experiments, workspace_rows.c.name.label("workspace_name")).join(workspace_rows)
 # Building a statement costs more than running it: the one that every submit needs is built once.
-_NAMED = _ROWS.where(experiments.c.workspace == bindparam("here"), experiments.c.name == bindparam("called"))
+_NAMED = _ROWS.where(workspace_rows.c.name == bindparam("within"), experiments.c.name == bindparam("called"))
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Experiment:
 def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
     """The experiment of that name; made when it is not there."""
     _check(name)
-    here = workspaces.serial(connection, workspace)
-    named = {"here": here, "called": name}
+    named = {"within": workspace, "called": name}
     row = connection.execute(_NAMED, named).first()
     if row is None:
+        here = workspaces.serial(connection, workspace)
         connection.execute(
             insert(experiments).values(
                 id=str(uuid.uuid4()),

@@ -49,9 +49,9 @@ _CURRENT = _BY_ID.add_columns(
 _SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
 _NEXT_NUMBER = (
     update_(tables.experiments)
-    .where(tables.experiments.c.serial == bindparam("at"))
+    .where(tables.experiments.c.id == bindparam("of"))
     .values(last_number=tables.experiments.c.last_number + 1)
-    .returning(tables.experiments.c.last_number)
+    .returning(tables.experiments.c.last_number, tables.experiments.c.serial, tables.experiments.c.workspace)
 )
 _INSERT = insert(tables.runs).returning(tables.runs.c.serial)
 _INSERT_LAUNCH = insert(tables.launches)
@@ -62,9 +62,6 @@ _SET_HANDLE = update_(tables.launches).where(_WHOSE).values(handle=bindparam("ha
 _HANDLE = select(tables.launches.c.handle).where(_WHOSE)
 _DEFINED = select(tables.launches.c.definition, tables.launches.c.launch).where(_WHOSE)
 _SNAPSHOT = select(tables.snapshots.c.serial).where(tables.snapshots.c.id == bindparam("id"))
-_PLACE = select(tables.experiments.c.workspace, tables.experiments.c.serial).where(
-    tables.experiments.c.id == bindparam("id")
-)
 
 
 def create(connection: Connection, new: NewRun) -> Run:
@@ -73,13 +70,14 @@ def create(connection: Connection, new: NewRun) -> Run:
     if max(len(new.type), len(new.target)) > 255:
         raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
     _check_snapshot(connection, new.snapshot_id)
-    workspace, experiment, root_id = _place(connection, new)
+    experiment_id, root_id = _place(connection, new)
+    number, experiment, workspace = connection.execute(_NEXT_NUMBER, {"of": experiment_id}).one()
     now = datetime.now(timezone.utc)
     serial = connection.scalar(
         _INSERT,
         {
             "id": new.id,
-            "number": connection.scalar(_NEXT_NUMBER, {"at": experiment}),
+            "number": number,
             "workspace": workspace,
             "experiment": experiment,
             "parent_id": new.parent_id,
@@ -366,14 +364,11 @@ def _check_snapshot(connection: Connection, snapshot_id: str | None) -> None:
         raise NotFound("snapshot_not_found", f"There is no snapshot {snapshot_id!r}.", "Send it first.")
 
 
-def _place(connection: Connection, new: NewRun) -> tuple[int, int, str]:
-    """The workspace, the experiment and the root of a new run."""
+def _place(connection: Connection, new: NewRun) -> tuple[str, str]:
+    """The experiment and the root of a new run."""
     if new.parent_id is not None:
-        query = select(tables.runs.c.workspace, tables.runs.c.experiment, tables.runs.c.root_id)
-        parent = connection.execute(query.where(tables.runs.c.id == new.parent_id)).first()
+        parent = connection.execute(_BY_ID, {"id": new.parent_id}).first()
         if parent is None:
             raise run_not_found(new.parent_id)
-        return parent.workspace, parent.experiment, parent.root_id
-    experiment_id = new.experiment_id or experiments.ensure(connection, new.workspace, new.experiment).id
-    row = connection.execute(_PLACE, {"id": experiment_id}).one()
-    return row.workspace, row.serial, new.id
+        return parent.experiment_id, parent.root_id
+    return new.experiment_id or experiments.ensure(connection, new.workspace, new.experiment).id, new.id
