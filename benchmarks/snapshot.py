@@ -62,8 +62,8 @@ def run(quick: bool, say: Say) -> list[Table]:
     ]
     rows += [not_measured(name, reason, len(COLUMNS)) for name, reason in missing.items()]
     notes = (
-        "Runyard hashes the files and has the server store them; each snapshot is a new client process. Over HTTP: as a "
-        "client on another machine sends them.",
+        "Runyard hashes the files and has the server store them; each snapshot is a new client process. Over HTTP is "
+        "how a client on another machine does it.",
         "The floor is a loop in Python over the files: what any store by hash has to do, on one core.",
     )
     return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, tuple(rows), notes)]

@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Mapping
 
+from runyard.contracts import pack
 from runyard.store.content.objects import Objects, Stored
 from runyard.store.errors import Refused
 
@@ -26,8 +27,9 @@ def take(objects: Objects, token: str, sizes: Mapping[str, int]) -> int:
         raise Refused("bad_request", f"{token[:80]!r} is no token of handed objects.", "Use 32 hexadecimal digits.")
     taken = 0
     for digest, size in sizes.items():
-        objects.path(digest)  # refused when it is no hash
-        path = objects.handed / f"{token}.{digest}"
+        if not pack.is_digest(digest):
+            raise Refused("bad_request", f"{digest[:80]!r} is not a SHA-256.", "Send 64 hexadecimal digits.")
+        path = f"{objects.handed}/{token}.{digest}"
         try:
             found = os.lstat(path)
         except FileNotFoundError:

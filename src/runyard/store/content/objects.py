@@ -195,7 +195,7 @@ class Objects:
                     datetime.fromtimestamp(status.st_mtime, timezone.utc),
                 )
 
-    def place(self, path: Path, stored: Stored) -> None:
+    def place(self, path: str | Path, stored: Stored) -> None:
         """Move a file in whose hash and size are known, from the same file system."""
         target = self._where(stored.digest)
         with self._lock:
