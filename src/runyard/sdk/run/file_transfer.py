@@ -6,15 +6,17 @@ import hashlib
 import os
 import time
 from pathlib import Path
-from typing import BinaryIO, Callable, Iterator, Sequence, Tuple, cast
+from typing import TYPE_CHECKING, BinaryIO, Callable, Iterator, Sequence, Tuple, cast
 
 from runyard.client.http import ClientProblem, Unreachable, quote
 from runyard.contracts import names, pack
-from runyard.contracts.documents import FileDocument
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
 from runyard.sdk.progress import progress
 from runyard.sdk.workspace.service import Service, sdk_exception
 from runyard.system.folders import walk
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import FileDocument
 
 Source = Tuple[str, Path]
 """A name in the run's history, and the file to store under it."""
