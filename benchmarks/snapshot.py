@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -14,11 +16,12 @@ from pathlib import Path
 
 from benchmarks import measure, tree, venvs
 from benchmarks.measure import Failed, Measure
-from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks.table import NOTHING, Table, durations, not_measured, ratio
 from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 FULL, QUICK = tree.Shape(10_000, 1_000_000_000), tree.Shape(1_000, 50_000_000)
-COLUMNS = ("a snapshot", "first", "unchanged", "one file changed", "requests")
+COLUMNS = ("a snapshot", "first", "× floor", "unchanged", "one file changed", "requests")
+FLOOR = "floor: SHA-256, copy_file_range, rename"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ def run(quick: bool, say: Say) -> list[Table]:
         say(f"making a folder with {shape.words()}")
         tree.make(folder, shape)
         contenders: dict[str, Measure[Steps]] = {
+            FLOOR: lambda: _floor(folder, scratch),
             "cp -ru": lambda: _copied(folder, scratch),
             "git add, new repository": lambda: _added(folder, scratch),
         }
@@ -47,28 +51,60 @@ def run(quick: bool, say: Say) -> list[Table]:
         try:
             ours = venvs.runyard(say)
             contenders["Runyard"] = lambda: _taken(ours, folder)
+            contenders["Runyard, over HTTP"] = lambda: _taken(ours, folder, "--remote")
         except NotInstalled as error:
             missing["Runyard"] = str(error)
         outcomes = measure.in_turn(contenders, 2 if quick else 3, say)
+    floor = [steps[0].seconds for steps in outcomes[FLOOR].samples]
     rows = [
-        not_measured(name, outcome.failure, len(COLUMNS)) if outcome.failure else _row(name, outcome.samples)
+        not_measured(name, outcome.failure, len(COLUMNS)) if outcome.failure else _row(name, outcome.samples, floor)
         for name, outcome in outcomes.items()
     ]
     rows += [not_measured(name, reason, len(COLUMNS)) for name, reason in missing.items()]
-    notes = ("Runyard hashes the files, sends them over HTTP and stores them; each snapshot is a new client process.",)
+    notes = (
+        "Runyard hashes the files and has the server store them; each snapshot is a new client process. Over HTTP is "
+        "how a client on another machine does it.",
+        "The floor is a loop in Python over the files: what any store by hash has to do, on one core.",
+    )
     return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, tuple(rows), notes)]
 
 
-def _row(name: str, samples: list[Steps]) -> tuple[str, ...]:
+def _row(name: str, samples: list[Steps], floor: list[float]) -> tuple[str, ...]:
+    first = ratio([steps[0].seconds for steps in samples], floor)
     seconds = [durations([steps[column].seconds for steps in samples]) for column in range(3)]
     requests = " / ".join(str(step.requests) for step in samples[-1])
-    return (name, *seconds, requests if samples[-1][0].requests else NOTHING)
+    return (name, seconds[0], first, *seconds[1:], requests if samples[-1][0].requests else NOTHING)
 
 
 def _in_steps(folder: Path, take: Callable[[], Step]) -> Steps:
     first, unchanged = take(), take()
     tree.change_one(folder, time.time_ns())
     return first, unchanged, take()
+
+
+def _floor(folder: Path, scratch: Path) -> Steps:
+    store = scratch / "store"
+    store.mkdir()
+    try:
+        return _in_steps(folder, lambda: _stored(folder, store))
+    finally:
+        shutil.rmtree(store)
+
+
+def _stored(folder: Path, store: Path) -> Step:
+    """Every file is hashed, copied and renamed, whether it is new or not."""
+    began = time.perf_counter()
+    for below, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(below, name), "rb", buffering=0) as source, open(store / "aside", "wb") as copy:
+                digest = hashlib.sha256()
+                while chunk := source.read(1 << 20):
+                    digest.update(chunk)
+                size, done = source.tell(), 0
+                while done < size:
+                    done += os.copy_file_range(source.fileno(), copy.fileno(), size - done, done)
+            os.rename(store / "aside", store / digest.hexdigest())
+    return Step(time.perf_counter() - began)
 
 
 def _copied(folder: Path, scratch: Path) -> Steps:
@@ -89,12 +125,12 @@ def _added(folder: Path, scratch: Path) -> Steps:
         shutil.rmtree(repository, ignore_errors=True)
 
 
-def _taken(ours: Environment, folder: Path) -> Steps:
+def _taken(ours: Environment, folder: Path, *options: str) -> Steps:
     with measure.yard(ours) as home:
 
         def take() -> Step:
             said = measure.answer(
-                [ours.python, measure.script("take_snapshot.py"), str(folder)], {"RUNYARD_HOME": str(home)}
+                [ours.python, measure.script("take_snapshot.py"), str(folder), *options], {"RUNYARD_HOME": str(home)}
             )
             return Step(said["seconds"], said["requests"])
 

@@ -1,17 +1,17 @@
 """Take one snapshot of a folder with the SDK's own code, and tell its seconds and how many requests it took.
 
-take_snapshot.py FOLDER
+take_snapshot.py FOLDER [--remote]
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from runyard.client.exchange import Connection
 from runyard.sdk.snapshot.snapshot import take_snapshot
 from runyard.sdk.workspace.service import local_service
 
@@ -19,19 +19,20 @@ requests = 0
 
 
 def count_requests() -> None:
-    """Every request of the standard library's client passes `putrequest`."""
-    plain = http.client.HTTPConnection.putrequest
+    plain = Connection.request
 
-    def counted(self: http.client.HTTPConnection, *arguments: Any, **options: Any) -> None:
+    def counted(self: Connection, *arguments: Any, **options: Any) -> None:
         global requests
         requests += 1
         plain(self, *arguments, **options)
 
-    http.client.HTTPConnection.putrequest = counted  # type: ignore[method-assign]
+    Connection.request = counted  # type: ignore[method-assign]
 
 
-def main(folder: str) -> None:
+def main(folder: str, *options: str) -> None:
     service = local_service()
+    if "--remote" in options:
+        service.home = None  # as on another machine
     service.get("/api/server")
     count_requests()
     began = time.perf_counter()

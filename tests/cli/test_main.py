@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +12,9 @@ from runyard.cli import errors
 from runyard.cli.main import app
 from runyard.client.http import ClientProblem, Unreachable
 from runyard.sdk.exceptions import UserErrorException
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
 
 
 def test_version_and_help_load_neither_rich_nor_the_sdk() -> None:
@@ -24,6 +28,34 @@ def test_version_and_help_load_neither_rich_nor_the_sdk() -> None:
     for option in ("--version", "--help"):
         done = subprocess.run([sys.executable, "-c", code, option], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[-1] == "[]"
+
+
+NOT_NEEDED = {
+    *("typer", "click", "rich", "pydantic", "fastapi", "sqlalchemy", "yaml", "uvicorn", "docker", "psutil"),
+    *("http.client", "email", "ssl", "asyncio", "subprocess", "random", "importlib.metadata"),
+    *("runyard.server", "runyard.store", "runyard.scheduler", "runyard.engines", "runyard.node"),
+}
+LISTING = NOT_NEEDED | {"shutil", "decimal", "logging", "runyard.sdk.submit", "runyard.sdk.environment"}
+MODULES = {"ls": 150, "show": 155, "submit": 220}
+"""How many modules a command may load, those of the interpreter's own start included."""
+
+
+@pytest.mark.parametrize(
+    ("words", "not_needed"),
+    [(["ls"], LISTING), (["show", "@last"], LISTING), (["submit"], NOT_NEEDED)],
+)
+def test_a_command_loads_only_what_it_needs(shell: Shell, words: list[str], not_needed: set[str]) -> None:
+    """The time of a command is mostly that of its imports."""
+    script = shell.script("")
+    shell.call("submit", script)  # so that the server runs, and there is something to show
+    done = shell.call(*words, *([script] if words == ["submit"] else []), PYTHONPROFILEIMPORTTIME="1")
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "runyard.cli.main" in loaded
+    assert loaded.isdisjoint(not_needed)
+    assert {name for name in loaded if name.startswith("runyard.cli.commands.")} <= {
+        *("runyard.cli.commands.runs", "runyard.cli.commands.submit", "runyard.cli.commands.logs")
+    }
+    assert len(loaded) <= MODULES[words[0]]
 
 
 def test_version() -> None:

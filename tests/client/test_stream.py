@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import socket
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from runyard.client.exchange import Connection
 from runyard.client.problems import Unreachable
 from runyard.client.stream import CHUNK, Stream
 
@@ -21,9 +21,9 @@ def opened() -> Iterator[Callable[[bytes], Stream]]:
     def open_stream(text: bytes) -> Stream:
         ours, theirs = socket.socketpair()
         threading.Thread(target=send, args=(theirs, text), daemon=True).start()
-        connection = http.client.HTTPConnection("host")
-        connection.sock = ours
-        connection.request("GET", "/")
+        connection = Connection("host")
+        connection.use(ours)
+        connection.request("GET", "/", None, {})
         stream = Stream(
             connection, connection.getresponse(), lambda error: Unreachable("http://host", error, True, "Look.")
         )

@@ -66,3 +66,12 @@ def test_the_holder_of_a_lock_is_known(tmp_path: Path) -> None:
         assert runners.holder(lock) == runners.handle_of(os.getpid())
         lock.write_text("half of a")
         assert runners.holder(lock) == {"pid": 0, "created": None}, "it was taken a moment ago"
+
+
+def test_a_child_that_has_ended_is_not_at_work_though_nobody_has_reaped_it(process: subprocess.Popen[bytes]) -> None:
+    assert runners.at_work(process.pid)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not runners.at_work(process.pid)
+    process.wait()
+    assert not runners.at_work(process.pid)

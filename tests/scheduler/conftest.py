@@ -152,8 +152,8 @@ class Yard:
         launch = {"command": "true", "restarts": restarts, "distribution": {"nodes": nodes}}
         new = NewRun(f"run-{self._runs}", "local", "trial", kind=SCRIPT, target=target, launch=launch, nodes=nodes)
         with self.store.database.write() as connection:
-            runs.create(connection, new)
-        self.scheduler.submitted(new.id)
+            made = runs.create(connection, new)
+        self.scheduler.submitted(made)
         return new.id
 
     def run(self, run_id: str) -> Run:

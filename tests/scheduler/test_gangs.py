@@ -99,6 +99,33 @@ def test_a_start_is_promised_before_it_is_made(parts: Parts) -> None:
     assert parts.handle() == {"job": 1}
 
 
+def test_a_handle_on_this_machine_is_used_before_it_is_stored(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STORED_AFTER", 600.0)
+    queue = parts.held()
+    queue.ours = True
+    parts.gangs.start(queue, gang_of(parts.home))
+    assert parts.handle() is None
+    parts.gangs.stop(queue, "run-1")
+    assert parts.cluster.stopped == ["run-1"]
+    parts.gangs.close()
+    assert parts.handle() == {"job": 1}, "the next server finds it"
+
+
+def test_a_handle_on_this_machine_is_stored_soon_and_not_for_a_run_that_has_ended(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "STORED_AFTER", 600.0)
+    queue = parts.held()
+    queue.ours = True
+    parts.gangs.start(queue, gang_of(parts.home))
+    parts.gangs.forget("run-1")
+    parts.gangs.close()
+    assert parts.handle() is None
+    monkeypatch.setattr(module, "STORED_AFTER", 0.0)
+    parts.gangs.start(queue, gang_of(parts.home))
+    wait(lambda: parts.handle() is not None, "for the handle to be stored")
+
+
 def test_events_of_an_engine_become_states(parts: Parts) -> None:
     queue = parts.held(names.QUEUED)
     parts.gangs.start(queue, gang_of(parts.home))

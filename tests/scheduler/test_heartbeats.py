@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from runyard.scheduler import heartbeats
+from runyard.scheduler import heartbeats, states
 from runyard.scheduler.heartbeats import Heartbeats
+from runyard.scheduler.states import Fact
 from runyard.scheduler.transitions import Transitions
 from runyard.store.runs import runs
-from runyard.store.runs.runs import NewRun
+from runyard.store.runs.runs import NewRun, Run
 
 if TYPE_CHECKING:
     from tests.scheduler.conftest import Yard
@@ -34,3 +35,34 @@ def test_a_led_run_is_heard_of_through_the_run_that_leads_it(yard: Yard) -> None
 
     assert status_after_silence_of("child") == "Running"
     assert status_after_silence_of("child", "script") == "NotResponding"
+
+
+def test_silence_is_stored_once_until_the_run_is_heard_of_again(yard: Yard) -> None:
+    """Thousands of silent runs must not cost a transaction each at every check."""
+    store = yard.store
+    with store.database.write() as connection:
+        runs.create(connection, NewRun("script", "local", "trial", status="Running"))
+    applied: list[str] = []
+
+    class Counting(Transitions):
+        def apply(self, run_id: str, fact: Fact) -> Run:
+            applied.append(fact.kind)
+            return super().apply(run_id, fact)
+
+    beats = Heartbeats(Counting(store, lambda run: False))
+    beats.expect("script")
+    for silences in (1, 2):
+        beats._last["script"] = time.monotonic() - heartbeats.SILENT_AFTER - silences
+        for _ in range(3):
+            beats.check()
+        assert applied == [states.SILENT] * silences
+
+
+def test_led_runs_are_known_until_they_end(yard: Yard) -> None:
+    beats = Heartbeats(Transitions(yard.store, lambda run: False))
+    beats.expect("script")
+    assert not beats.any_led
+    beats.expect("child", leader="script")
+    assert beats.any_led
+    beats.forget("child")
+    assert not beats.any_led

@@ -151,17 +151,12 @@ class Api:
 
     def read(self, run_id: str, name: str, offset: int = 0) -> Iterator[bytes]:
         """The bytes of a file of the run from `offset` to where it ends now; ConnectionError when they break off."""
-        from http.client import HTTPException
-
         headers = {"Range": f"bytes={offset}-"} if offset else {}
         with self.client.stream(f"/api/runs/{quote(run_id)}/files/{quote(name)}", headers=headers) as answer:
             left = answer.length
-            try:
-                for chunk in answer:
-                    left = None if left is None else left - len(chunk)
-                    yield chunk
-            except HTTPException as error:
-                raise ConnectionError(str(error)) from error
+            for chunk in answer:
+                left = None if left is None else left - len(chunk)
+                yield chunk
         if left:
             raise ConnectionError(f"The server at {self.client.url} went away in the middle of {name!r}.")
 

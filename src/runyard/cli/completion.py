@@ -1,11 +1,12 @@
-"""Completion of arguments in the shell. No server is started for it, and a slow one is ignored."""
+"""Completion of arguments in the shell. No server is started for it, and a slow one is ignored.
+
+The parameter `ctx`, which typer knows by its name, is the call as far as it was typed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -30,15 +31,15 @@ def experiment_names(incomplete: str) -> list[str]:
     return _offered(incomplete, lambda server: [each["name"] for each in server.experiments()])
 
 
-def metric_names(context: typer.Context, incomplete: str) -> list[str]:
+def metric_names(ctx: Any, incomplete: str) -> list[str]:
     """The metrics of the run that was typed before."""
-    run = _named_before(context)
+    run = _named_before(ctx)
     return _offered(incomplete, lambda server: [each["name"] for each in server.metrics(_id(server, run), buckets=1)])
 
 
-def file_names(context: typer.Context, incomplete: str) -> list[str]:
+def file_names(ctx: Any, incomplete: str) -> list[str]:
     """The files of the run that was typed before."""
-    run = _named_before(context)
+    run = _named_before(ctx)
     return _offered(incomplete, lambda server: [each["name"] for each in server.files(_id(server, run))])
 
 
@@ -48,7 +49,7 @@ def statuses(incomplete: str) -> list[str]:
     return sorted(status for status in states.ALL if status.startswith(incomplete))
 
 
-def _named_before(context: typer.Context) -> str:
+def _named_before(context: Any) -> str:
     """The run among the arguments so far; empty when there is none, which is no run's name."""
     # While an option waits for its value, what was typed before it is not assigned to the arguments yet.
     typed = [context.params.get("run"), *context.args]

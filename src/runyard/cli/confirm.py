@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import typer
-
 from runyard.cli import errors
 
 
@@ -20,5 +18,7 @@ def agreed(question: str, yes: bool, otherwise: str) -> None:
             errors.USAGE,
             "not_confirmed",
         )
+    import typer
+
     if not typer.confirm(question, err=True):
         raise errors.CommandError(otherwise, exit_code=errors.FAILED, code="not_confirmed")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts.distribution import KINDS, MPI, PLAIN, PYTORCH, TENSORFLOW
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ BACKENDS = ("nccl", "gloo")
 def _known(given: str | None, known: tuple[str, ...], what: str) -> str | None:
     if given is None or given.lower() in known:
         return None if given is None else given.lower()
-    raise typer.BadParameter(f"{given!r} is no {what}: use one of {', '.join(known)}.")
+    raise bad_parameter(f"{given!r} is no {what}: use one of {', '.join(known)}.")
 
 
 def _framework(given: str | None) -> str | None:
@@ -29,13 +28,13 @@ def _backend(given: str | None) -> str | None:
     return _known(given, BACKENDS, "backend of PyTorch")
 
 
-NodesOption = Annotated[int, typer.Option("--nodes", min=1, help="On how many nodes to run.")]
+NodesOption = Annotated[int, Option("--nodes", min=1, help="On how many nodes to run.")]
 ProcsOption = Annotated[
-    int | None, typer.Option("--procs", min=1, help="Processes on each node. Default: one.", show_default=False)
+    int | None, Option("--procs", min=1, help="Processes on each node. Default: one.", show_default=False)
 ]
 FrameworkOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--framework",
         metavar="|".join(KINDS),
         help="How the processes find each other. Default: plain.",
@@ -45,7 +44,7 @@ FrameworkOption = Annotated[
 ]
 BackendOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--backend",
         metavar="|".join(BACKENDS),
         help="Of PyTorch. Default: nccl.",
@@ -55,7 +54,7 @@ BackendOption = Annotated[
 ]
 ParameterServersOption = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--parameter-servers", min=0, help="Of TensorFlow, beside one worker per node. Default: 0.", show_default=False
     ),
 ]
@@ -80,15 +79,13 @@ class Spread:
         """Refuse what does not go together."""
         framework = self.framework or PLAIN
         if self.backend is not None and framework != PYTORCH:
-            raise typer.BadParameter(f"only {PYTORCH} has one: add --framework {PYTORCH}.", param_hint="--backend")
+            raise bad_parameter(f"only {PYTORCH} has one: add --framework {PYTORCH}.", param_hint="--backend")
         if self.parameter_servers is not None and framework != TENSORFLOW:
-            raise typer.BadParameter(
+            raise bad_parameter(
                 f"only {TENSORFLOW} has them: add --framework {TENSORFLOW}.", param_hint="--parameter-servers"
             )
         if self.procs is not None and framework == TENSORFLOW:
-            raise typer.BadParameter(
-                f"{TENSORFLOW} has one worker on each node: leave --procs out.", param_hint="--procs"
-            )
+            raise bad_parameter(f"{TENSORFLOW} has one worker on each node: leave --procs out.", param_hint="--procs")
 
     def get(self) -> DistributedJob | None:
         """The configuration of the SDK; None for one process on one node."""

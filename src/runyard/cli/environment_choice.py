@@ -9,9 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
+from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts.curated import is_reserved
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ USUAL = ("requirements", "environment", "env", "conda", "conda_dependencies")
 
 EnvironmentOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--environment",
         metavar="NAME[:VERSION]",
         help="An environment of the workspace, or a curated one.",
@@ -32,14 +31,14 @@ EnvironmentOption = Annotated[
 ]
 CondaOption = Annotated[
     Path | None,
-    typer.Option("--conda", metavar="FILE", help="A conda specification (YAML).", show_default=False),
+    Option("--conda", metavar="FILE", help="A conda specification (YAML).", show_default=False),
 ]
 PipOption = Annotated[
     Path | None,
-    typer.Option("--pip", metavar="FILE", help="A requirements file of pip.", show_default=False),
+    Option("--pip", metavar="FILE", help="A requirements file of pip.", show_default=False),
 ]
 ImageOption = Annotated[
-    str | None, typer.Option("--image", metavar="IMAGE", help="An image of Docker or Podman.", show_default=False)
+    str | None, Option("--image", metavar="IMAGE", help="An image of Docker or Podman.", show_default=False)
 ]
 
 
@@ -62,7 +61,7 @@ class Choice:
         chosen = {each.name: getattr(self, each.name) for each in fields(self)}
         given = [f"--{name}" for name, value in {**others, **chosen}.items() if value is not None]
         if len(given) > 1:
-            raise typer.BadParameter("they exclude one another: give one of them.", param_hint=" and ".join(given))
+            raise bad_parameter("they exclude one another: give one of them.", param_hint=" and ".join(given))
         for option, path in (("--conda", self.conda), ("--pip", self.pip)):
             if path is not None and not path.is_file():
                 raise errors.CommandError(

@@ -1,89 +1,124 @@
-"""The `runyard` command: gathers the commands, and turns every error into a message and an exit code.
+"""The `runyard` command: finds the command that is called, and turns every error into a message and an exit code.
 
-Start-up matters here, so the commands load what they need (the SDK, rich, the server) when they are called.
+Start-up matters here. Only the module of the command in question is loaded, and a plain call is read without typer
+(`runyard.cli.direct`); everything else goes through the whole tree (`runyard.cli.tree`). Commands load what they need
+(the SDK, rich, the server) when they are called.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from runyard import __version__
-from runyard.cli import errors
-from runyard.cli.commands import (
-    compute,
-    config,
-    database,
-    doctor,
-    du,
-    env,
-    files,
-    logs,
-    metrics,
-    remove,
-    retention,
-    runs,
-    server,
-    submit,
-)
+from runyard.cli import direct, errors
 from runyard.cli.output import terminal
-from runyard.cli.suggestions import Suggesting
 
-# typer brings its own copy of click since 0.26 and uses the installed one before: this names the class of either.
-UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+if TYPE_CHECKING:
+    from typer import Typer
+
+    app: Typer  # see __getattr__
 
 SERVER, RUNS, HISTORY, AROUND = "Server", "Runs", "What a run left", "What runs are given"
 
+COMMANDS = {
+    "submit": ("submit", RUNS),
+    "ls": ("runs", RUNS),
+    "show": ("runs", RUNS),
+    "stop": ("runs", RUNS),
+    "preempt": ("runs", RUNS),
+    "rm": ("remove", RUNS),
+    "logs": ("logs", HISTORY),
+    "metrics": ("metrics", HISTORY),
+    "files": ("files", HISTORY),
+    "get": ("files", HISTORY),
+    "up": ("server", SERVER),
+    "down": ("server", SERVER),
+    "serve": ("server", SERVER),
+    "doctor": ("doctor", SERVER),
+    "du": ("du", SERVER),
+}
+"""The commands that belong to no group: the module of each in `runyard.cli.commands`, and where help lists it."""
 
-class Commands(Suggesting):
-    """The top of the command tree; the one place where errors are shown, and where output is guarded."""
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
-        arguments = list(sys.argv[1:] if args is None else args)
-        with terminal.guarded():
-            if not standalone_mode:
-                return super().main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
-            code = self._run(arguments, prog_name or "runyard", complete_var, extra)
-        sys.exit(code if isinstance(code, int) else 0)
+def main() -> None:
+    """The entry point."""
+    arguments = sys.argv[1:]
+    plain = _plain_call(arguments)
+    if plain is not None:
+        sys.exit(run_guarded(plain, arguments))
+    from runyard.cli.tree import app
 
-    def _run(self, arguments: list[str], prog_name: str, complete_var: str | None, extra: dict[str, Any]) -> Any:
-        as_json = "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
+    app()
+
+
+def __getattr__(name: str) -> Any:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from runyard.cli.tree import app
+
+    return app
+
+
+def run_guarded(call: Callable[[], Any], arguments: Sequence[str]) -> int:
+    """Run a command; its exit code. The one place where errors are shown, and where output is guarded."""
+    as_json = "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
+    with terminal.guarded():
         try:
-            return super().main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
-        except UsageError as problem:
-            return _refuse_usage(problem, as_json)
-        except typer.Abort:
-            errors.show(
-                errors.CommandError("Nothing was done: the question was not answered.", code="aborted"), as_json
-            )
-            return errors.FAILED
+            code = call()
         except KeyboardInterrupt:
             return errors.INTERRUPTED
         except BrokenPipeError:
             return _reader_left()
         except Exception as problem:  # noqa: BLE001 - it is shown, with its traceback if RUNYARD_DEBUG is set
-            if errors.debugging():
-                return _show_traceback()
-            error = errors.explain(problem)
-            errors.show(error, as_json)
-            return error.exit_code
+            code = _explained(problem, as_json, arguments)
+    return code if isinstance(code, int) else 0
 
 
-def _refuse_usage(problem: Exception, as_json: bool) -> int:
+def _plain_call(arguments: Sequence[str]) -> Callable[[], Any] | None:
+    """The call of a command that needs no typer to be read; None for any other."""
+    if "_RUNYARD_COMPLETE" in os.environ or not arguments or arguments[0] not in COMMANDS:
+        return None
+    from importlib import import_module
+
+    name = arguments[0]
+    command = getattr(import_module(f"runyard.cli.commands.{COMMANDS[name][0]}"), name)
+    try:
+        given = direct.read(command, arguments[1:])
+    except direct.NotPlain:
+        return None
+    return lambda: command(**given)
+
+
+def _explained(problem: Exception, as_json: bool, arguments: Sequence[str]) -> int:
+    if "typer" in sys.modules:
+        import typer
+
+        # typer brings its own copy of click since 0.26 and uses the installed one before: this is the class of either.
+        usage_error: type[Exception] = typer.BadParameter.__mro__[1]
+        if isinstance(problem, typer.Exit):
+            return int(problem.exit_code)
+        if isinstance(problem, usage_error):
+            return _refuse_usage(problem, as_json, arguments)
+        if isinstance(problem, typer.Abort):
+            unanswered = "Nothing was done: the question was not answered."
+            errors.show(errors.CommandError(unanswered, code="aborted"), as_json)
+            return errors.FAILED
+    if errors.debugging():
+        return _show_traceback(problem)
+    error = errors.explain(problem)
+    errors.show(error, as_json)
+    return error.exit_code
+
+
+def _refuse_usage(problem: Exception, as_json: bool, arguments: Sequence[str]) -> int:
     """A command that was called wrongly: what is wrong, and where its options are listed."""
     context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "runyard"
+    if context is not None:
+        command = context.command_path
+    else:
+        command = " ".join(["runyard", *(name for name in arguments[:1] if name in COMMANDS)])
     described = getattr(problem, "format_message", None)
     help = f"`{command} --help` lists what it takes."
     unknown = getattr(problem, "option_name", None)
@@ -93,65 +128,14 @@ def _refuse_usage(problem: Exception, as_json: bool) -> int:
     return errors.USAGE
 
 
-def _show_traceback() -> int:
+def _show_traceback(problem: Exception) -> int:
     import traceback
 
-    traceback.print_exc()
+    traceback.print_exception(type(problem), problem, problem.__traceback__)
     return errors.FAILED
 
 
 def _reader_left() -> int:
     """The other end of the pipe was closed (`runyard logs ... | head`): stop quietly, also at exit."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return errors.FAILED
-
-
-app = typer.Typer(
-    name="runyard",
-    cls=Commands,
-    help="Run training scripts on machines you own, with the API of Azure ML's SDK v1.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"runyard {__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def top(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-app.command(rich_help_panel=RUNS)(submit.submit)
-app.command(rich_help_panel=RUNS)(runs.ls)
-app.command(rich_help_panel=RUNS)(runs.show)
-app.command(rich_help_panel=RUNS)(runs.stop)
-app.command(rich_help_panel=RUNS)(runs.preempt)
-app.command(rich_help_panel=RUNS)(remove.rm)
-app.command(rich_help_panel=HISTORY)(logs.logs)
-app.command(rich_help_panel=HISTORY)(metrics.metrics)
-app.command(rich_help_panel=HISTORY)(files.files)
-app.command(rich_help_panel=HISTORY)(files.get)
-app.add_typer(compute.app, rich_help_panel=AROUND)
-app.add_typer(env.app, rich_help_panel=AROUND)
-app.add_typer(config.app, rich_help_panel=AROUND)
-app.command(rich_help_panel=SERVER)(server.up)
-app.command(rich_help_panel=SERVER)(server.down)
-app.command(rich_help_panel=SERVER)(server.serve)
-app.command(rich_help_panel=SERVER)(doctor.doctor)
-app.command(rich_help_panel=SERVER)(du.du)
-app.add_typer(database.app, rich_help_panel=SERVER)
-app.add_typer(retention.app, rich_help_panel=SERVER)

@@ -1,4 +1,4 @@
-"""What several commands share: options, arguments and groups of commands."""
+"""What several commands share: options and arguments."""
 
 from __future__ import annotations
 
@@ -6,22 +6,8 @@ import re
 from datetime import datetime, timedelta, timezone
 from typing import Annotated
 
-import typer
-
 from runyard.cli.completion import run_ids, target_names
-from runyard.cli.suggestions import Suggesting
-
-
-def group(name: str, help: str) -> typer.Typer:
-    """A group of subcommands. The group alone shows its help, and is no mistake."""
-    app = typer.Typer(name=name, help=help, cls=Suggesting)
-
-    @app.callback(invoke_without_command=True)
-    def alone(context: typer.Context) -> None:
-        if context.invoked_subcommand is None:
-            typer.echo(context.get_help())
-
-    return app
+from runyard.cli.parameters import Argument, Option, bad_parameter
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:
@@ -34,7 +20,7 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not key or not equals:
-            raise typer.BadParameter(f"{text!r} is not KEY=VALUE.", param_hint=option)
+            raise bad_parameter(f"{text!r} is not KEY=VALUE.", param_hint=option)
         found[key] = value
     return found
 
@@ -47,7 +33,7 @@ def size(text: str, option: str) -> int:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip(), re.IGNORECASE)
     if found is None:
-        raise typer.BadParameter(f"{text!r} is no size; one looks like 20GB.", param_hint=option)
+        raise bad_parameter(f"{text!r} is no size; one looks like 20GB.", param_hint=option)
     return int(float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " "))
 
 
@@ -59,7 +45,7 @@ def seconds(text: str, option: str) -> float:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d|w)", text.strip(), re.IGNORECASE)
     if found is None:
-        raise typer.BadParameter(f"{text!r} is no length of time; one looks like 30d or 12h.", param_hint=option)
+        raise bad_parameter(f"{text!r} is no length of time; one looks like 30d or 12h.", param_hint=option)
     return float(found[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}[found[2].lower()]
 
 
@@ -70,12 +56,12 @@ def time_ago(text: str | None, option: str) -> datetime | None:
     try:
         return datetime.now(timezone.utc) - timedelta(seconds=seconds(text, option))
     except OverflowError:
-        raise typer.BadParameter(f"{text!r} reaches back before there was a calendar.", param_hint=option) from None
+        raise bad_parameter(f"{text!r} reaches back before there was a calendar.", param_hint=option) from None
 
 
 RunArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="RUN",
         help="A run's id, a part of it that fits one run only, or '@last' or '-' for the newest.",
         autocompletion=run_ids,
@@ -84,7 +70,7 @@ RunArgument = Annotated[
 ]
 TargetArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="NAME",
         help="A compute target; `runyard compute ls` lists them.",
         autocompletion=target_names,
@@ -93,11 +79,11 @@ TargetArgument = Annotated[
 ]
 OlderThanOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--older-than",
         metavar="TIME",
         help="Only runs that were made longer ago than this, such as 30d or 12h.",
         show_default=False,
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON for programs.")]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import threading
 import time
 from contextlib import contextmanager
@@ -25,12 +24,12 @@ from typing import (
 
 from runyard import __version__
 from runyard.client.problems import ClientProblem, Unreachable, problem
-from runyard.client.stream import QUIET, Event, Stream, transport_errors
+from runyard.client.stream import QUIET, Event, Stream
 from runyard.contracts import PROTOCOL
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
-    import http.client
+    from runyard.client.exchange import Connection, Response
 
 __all__ = [
     "QUIET",
@@ -246,7 +245,9 @@ class Client:
             if address is not None and address != self.url:
                 self.locator = replace(self.locator, url=address)
                 continue
-            time.sleep(min(pause * random.uniform(0.5, 1.0), max(0.0, deadline - time.monotonic())))
+            from random import uniform
+
+            time.sleep(min(pause * uniform(0.5, 1.0), max(0.0, deadline - time.monotonic())))
             pause = min(pause * 2, 1.0)
 
     def _is_strangers(self, refusal: ClientProblem) -> bool:
@@ -262,12 +263,12 @@ class Client:
 
     def _send(
         self,
-        connection: http.client.HTTPConnection,
+        connection: Connection,
         method: str,
         target: str,
         body: Body | None,
         headers: Mapping[str, str],
-    ) -> http.client.HTTPResponse:
+    ) -> Response:
         every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
         if self.locator.token:
             every["Authorization"] = f"Bearer {self.locator.token}"
@@ -278,21 +279,21 @@ class Client:
             except (BrokenPipeError, ConnectionResetError):
                 return connection.getresponse()  # a server that refuses a large body sends the reason, then hangs up
             return connection.getresponse()
-        except transport_errors() as error:
+        except OSError as error:
             connection.close()
             raise self._unreachable(error, sent=True) from error
 
-    def _read(self, response: http.client.HTTPResponse) -> bytes:
+    def _read(self, response: Response) -> bytes:
         try:
             return response.read()
-        except transport_errors() as error:
+        except OSError as error:
             raise self._unreachable(error, sent=True) from error
 
     @contextmanager
-    def _connection(self, timeout: float | None) -> Iterator[http.client.HTTPConnection]:
+    def _connection(self, timeout: float | None) -> Iterator[Connection]:
         """This thread's connection to the server's current address, opened where needed."""
         key = (os.getpid(), self.url)
-        pooled: tuple[tuple[int, str], http.client.HTTPConnection] | None = getattr(self._pool, "connection", None)
+        pooled: tuple[tuple[int, str], Connection] | None = getattr(self._pool, "connection", None)
         if pooled is not None and (pooled[0] != key or not _usable(pooled[1])):
             if pooled[0][0] == key[0]:
                 pooled[1].close()
@@ -314,7 +315,7 @@ class Client:
             if connection.sock is not None:
                 self._pool.connection = (key, connection)
 
-    def _open(self, timeout: float | None) -> http.client.HTTPConnection:
+    def _open(self, timeout: float | None) -> Connection:
         connection = _connect(self.url, self.timeout if timeout is None else timeout)
         try:
             connection.connect()
@@ -335,9 +336,9 @@ def healthy(url: str, timeout: float = 2.0) -> bool:
     """Whether a server answers there."""
     connection = _connect(url, timeout)
     try:
-        connection.request("GET", "/health")
+        connection.request("GET", "/health", None, {})
         return connection.getresponse().status == 200
-    except transport_errors():
+    except OSError:
         return False
     finally:
         connection.close()
@@ -364,22 +365,21 @@ def _target(path: str, params: Params | None) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-def _connect(url: str, timeout: float) -> http.client.HTTPConnection:
-    # http.client is loaded here: it takes longer to import than the rest of the SDK. It knows of no proxies, so that
-    # requests to this machine never go through one.
-    import http.client
+def _connect(url: str, timeout: float) -> Connection:
+    # Loaded with the first request: a script that only logs never makes one.
     from urllib.parse import urlsplit
+
+    from runyard.client.exchange import Connection
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ClientProblem(
             "bad_address", f"{url!r} is not the address of a server.", "It looks like http://host:7420 or https://host."
         )
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    return kind(parts.hostname, parts.port, timeout=timeout)
+    return Connection(parts.hostname, parts.port, secure=parts.scheme == "https", timeout=timeout)
 
 
-def _usable(connection: http.client.HTTPConnection) -> bool:
+def _usable(connection: Connection) -> bool:
     """Whether a pooled connection is open: one that the server has closed is readable (its end can be read)."""
     import select
 

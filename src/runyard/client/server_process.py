@@ -49,6 +49,16 @@ def ensure_server(home: Path, seconds: float = START_SECONDS) -> str:
         return running.url if running is not None else _start(home, deadline)
 
 
+def address(home: Path) -> str:
+    """The address of the server of this home; it is started when there is none.
+
+    One whose process is alive is not asked whether it answers: the first request shows that, and a client that may
+    revive the server (`Locator.revive`) does so then.
+    """
+    running = homes.read_server(home)
+    return running.url if running is not None and _lives(running) else ensure_server(home)
+
+
 def find_server(home: Path, seconds: float = 2.0) -> homes.Running | None:
     """The server that runs for this home and answers within so many seconds; None when there is none."""
     running = homes.read_server(home)

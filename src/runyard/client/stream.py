@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple
 from runyard.client.problems import Unreachable
 
 if TYPE_CHECKING:
-    import http.client
+    from runyard.client.exchange import Connection, Response
 
 CHUNK = 1 << 18
 
@@ -28,8 +28,8 @@ class Stream:
 
     def __init__(
         self,
-        connection: http.client.HTTPConnection,
-        response: http.client.HTTPResponse,
+        connection: Connection,
+        response: Response,
         broken: Callable[[BaseException], Unreachable],
     ) -> None:
         self._connection, self._response, self._broken = connection, response, broken
@@ -42,7 +42,6 @@ class Stream:
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes; b"" at the end. A response that breaks off before its end is `Unreachable`."""
-        # A negative size means "to the end" to a file, but "until the server hangs up" to http.client.
         return self._counted(lambda: self._response.read(None if size < 0 else size), size)
 
     def readline(self, limit: int = -1) -> bytes:
@@ -54,7 +53,7 @@ class Stream:
     def _counted(self, read: Callable[[], bytes], size: int) -> bytes:
         try:
             chunk = read()
-        except transport_errors() as error:
+        except OSError as error:
             raise self._broken(error) from error
         self._received += len(chunk)
         if not chunk and size and self.length is not None and self._received < self.length:
@@ -64,9 +63,3 @@ class Stream:
     def close(self) -> None:
         self._response.close()
         self._connection.close()
-
-
-def transport_errors() -> tuple[type[Exception], ...]:
-    import http.client
-
-    return (OSError, http.client.HTTPException)

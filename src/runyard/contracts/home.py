@@ -8,7 +8,7 @@ RUNYARD_HOME (~/.runyard)
     server.log         the log of a server in the background
     store.id           ties the files here to their database, which holds the same id
     runyard.db         the database (SQLite)
-    objects/           content by hash; `removed/` in it waits to be removed for good
+    objects/           content by hash; `removed/` in it waits to be removed for good, `handed/` to be taken in
     growing/           logs that are still being written
     runs/              one folder per active run
     telemetry/         journals of interactive runs, to be delivered to the server

@@ -84,7 +84,7 @@ class Plan:
     def save(self, folder: Path) -> None:
         from runyard.contracts.home import write_private
 
-        write_private(folder / "plan.json", json.dumps(asdict(self), indent=1))
+        write_private(folder / "plan.json", json.dumps(asdict(self)))
 
     @staticmethod
     def load(folder: Path) -> Plan:

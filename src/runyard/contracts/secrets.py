@@ -38,8 +38,8 @@ _BARE_CHANNEL_TOKEN = re.compile(r"(?<=\bt/)(?P<secret>tk-[\w-]{8,}|[a-z]{2}-[0-
 def veil(document: Any, store: Callable[[str], str]) -> Any:
     """A copy of a JSON document in which each secret value is replaced by the name that `store(value)` returns."""
     if isinstance(document, str):
-        return _replace(document, lambda secret: f"${{{store(secret)}}}")
-    if isinstance(document, Mapping):
+        return _replace(document, lambda secret: f"${{{store(secret)}}}") if _may_hold_one(document) else document
+    if isinstance(document, (dict, Mapping)):  # a dict is known at once, an abstract class asks around
         return {key: _veil_entry(key, value, store) for key, value in document.items()}
     if isinstance(document, (list, tuple)):
         return [veil(each, store) for each in document]
@@ -49,8 +49,8 @@ def veil(document: Any, store: Callable[[str], str]) -> Any:
 def names_in(document: Any) -> set[str]:
     """The names of the secrets that a document refers to."""
     if isinstance(document, str):
-        return set(_REFERENCE.findall(document))
-    if isinstance(document, Mapping):
+        return set(_REFERENCE.findall(document)) if PREFIX in document else set()
+    if isinstance(document, (dict, Mapping)):
         document = list(document.values())
     if isinstance(document, (list, tuple)):
         return {name for each in document for name in names_in(each)}
@@ -76,14 +76,14 @@ def mask(text: str, values: Iterable[str] = ()) -> str:
     for value in values:
         if len(value) > 3:
             text = text.replace(value, SHOWN)
-    return _replace(text, lambda secret: SHOWN)
+    return _replace(text, lambda secret: SHOWN) if _may_hold_one(text) else text
 
 
 def mask_all(document: Any) -> Any:
     """A copy of a JSON document in which every text is as it may be shown."""
     if isinstance(document, str):
         return mask(document)
-    if isinstance(document, Mapping):
+    if isinstance(document, (dict, Mapping)):
         return {key: mask_all(value) for key, value in document.items()}
     if isinstance(document, (list, tuple)):
         return [mask_all(each) for each in document]
@@ -94,6 +94,11 @@ def _veil_entry(key: str, value: Any, store: Callable[[str], str]) -> Any:
     if key.lower() in _PASSWORDS and isinstance(value, str) and value and not _VARIABLES.fullmatch(value):
         return f"${{{store(value)}}}"
     return veil(value, store)
+
+
+def _may_hold_one(text: str) -> bool:
+    """Whether a text has a mark of what `_replace` looks for. Most have none."""
+    return "=" in text or "t/" in text or "://" in text
 
 
 def _replace(text: str, hidden: Callable[[str], str]) -> str:

@@ -114,6 +114,10 @@ class RunFolders:
         """Whether a node runner may have left something of a run here."""
         return any(map(_worked_in, self._of_all_nodes(run_id)))
 
+    def exist(self, run_id: str) -> bool:
+        """Whether a run has a folder here."""
+        return bool(self._of_all_nodes(run_id))
+
     def left(self) -> list[str]:
         """The runs that have a folder here."""
         try:
@@ -129,8 +133,12 @@ class RunFolders:
                 removal.remove(folder)
 
     def _of_all_nodes(self, run_id: str) -> list[Path]:
-        own = self.of(run_id)
-        return [path for path in (own, *sorted(self.runs.glob(f"{run_id}@*"))) if path.is_dir()]
+        own, others = self.of(run_id), f"{run_id}@"
+        try:
+            named = sorted(name for name in os.listdir(self.runs) if name.startswith(others))
+        except FileNotFoundError:
+            return []
+        return [path for path in (own, *(self.runs / name for name in named)) if path.is_dir()]
 
 
 def _worked_in(folder: Path) -> bool:

@@ -7,6 +7,7 @@ start makes another one, and the end of a runner is then seen, if not how.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import queue
@@ -33,7 +34,7 @@ ENDS_WITHIN = 5.0
 """Seconds for it to end by itself: one that was stopped, for example, must not prevent the server from ending."""
 
 LOOK_EVERY = 5.0
-"""Seconds between two checks of a runner whose end was not reported: its nursery may have been stopped."""
+"""Seconds between two checks for runners whose end was not reported: their nursery may have been stopped."""
 
 
 class NurseryEnded(OSError):
@@ -41,43 +42,68 @@ class NurseryEnded(OSError):
 
 
 class Started:
-    """A node runner that this server has started."""
+    """A node runner that this server has started. No thread waits for it: whoever learns of its end reports it."""
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
-        self._reported = threading.Event()
-        self._status: int | None = None
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._how = ""
+        self._subscribers: list[runners.Gone] = []
 
     def set_status(self, status: int | None) -> None:
-        """Its wait status; None when it cannot be known any more."""
-        self._status = status
-        self._reported.set()
+        """Its wait status; None when it cannot be known any more: then its end is waited for."""
+        if status is None:
+            threading.Thread(target=self._wait_until_gone, daemon=True).start()
+        elif os.WIFSIGNALED(status):
+            self.end(f"killed by {exits.signal_name(os.WTERMSIG(status))}")
+        else:
+            self.end(f"exit code {os.WEXITSTATUS(status)}")
+
+    def end(self, how: str) -> None:
+        """It has ended. Only the first report counts."""
+        with self._lock:
+            if self._ended.is_set():
+                return
+            self._how = how
+            self._ended.set()
+        for subscriber in self._subscribers:
+            subscriber(how)
+
+    def then(self, subscriber: runners.Gone) -> None:
+        """Have its end passed on, as a message; at once if it has ended."""
+        with self._lock:
+            if not self._ended.is_set():
+                self._subscribers.append(subscriber)
+                return
+        subscriber(self._how)
 
     def wait(self) -> str:
         """Wait for its end; how it ended, as a message."""
-        while not self._reported.wait(LOOK_EVERY):
-            if runners.find(self.handle) is None and not self._reported.wait(LOOK_EVERY):
-                return "it is gone"
-        if self._status is None:
-            runners.wait(self.handle)
-            return "it is gone"
-        if os.WIFSIGNALED(self._status):
-            return f"killed by {exits.signal_name(os.WTERMSIG(self._status))}"
-        return f"exit code {os.WEXITSTATUS(self._status)}"
+        self._ended.wait()
+        return self._how
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.handle["pid"], signal.SIGKILL)
 
+    def _wait_until_gone(self) -> None:
+        runners.wait(self.handle)
+        self.end("it is gone")
+
 
 def await_end(gang: Sequence[Started], gone: runners.Gone) -> None:
-    """Wait, in a thread, for runners that this server has started. The end of node 0 is what is reported."""
+    """Call `gone` when all of some runners that this server has started are gone, with the end of node 0."""
+    ends = itertools.chain(gang)
 
-    def wait() -> None:
-        ends = [each.wait() for each in gang]
-        gone(ends[0])
+    def next_end(how: str = "") -> None:
+        following = next(ends, None)
+        if following is None:
+            gone(gang[0].wait())
+        else:
+            following.then(next_end)
 
-    threading.Thread(target=wait, daemon=True).start()
+    next_end()
 
 
 @dataclass(frozen=True)
@@ -184,6 +210,8 @@ class Nursery:
 def _read(output: IO[bytes], answers: queue.SimpleQueue[Started | OSError]) -> None:
     """Pass on what a nursery reports, until it has ended."""
     alive: dict[int, Started] = {}
+    over = threading.Event()
+    threading.Thread(target=_look_after, args=(alive, over), name="nursery lookout", daemon=True).start()
     try:
         with output:
             for line in output:
@@ -196,6 +224,18 @@ def _read(output: IO[bytes], answers: queue.SimpleQueue[Started | OSError]) -> N
                 else:
                     alive.pop(report["ended"]).set_status(report["status"])
     finally:  # also after a report that cannot be read: nobody may wait for ever
+        over.set()
         for started in alive.values():
             started.set_status(None)
         answers.put(NurseryEnded("what starts node runners has ended"))
+
+
+def _look_after(alive: dict[int, Started], over: threading.Event) -> None:
+    """Notice runners that have ended and are not reported: their nursery was stopped, and reports nothing."""
+    unreported: set[int] = set()
+    while not over.wait(LOOK_EVERY):
+        seen, unreported = unreported, {pid for pid in list(alive) if not runners.at_work(pid)}
+        for pid in seen & unreported:
+            started = alive.get(pid)
+            if started is not None:  # else it was reported in this moment
+                started.end("it is gone")

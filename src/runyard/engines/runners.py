@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -72,6 +73,15 @@ def find(handle: Handle) -> psutil.Process | None:
         return process if same and process.status() != psutil.STATUS_ZOMBIE else None
     except psutil.NoSuchProcess:
         return None
+
+
+def at_work(pid: int) -> bool:
+    """Whether a child of the nursery has not ended: its id stays its own until the nursery has reported its end."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1] not in (b"Z", b"X")
+    except FileNotFoundError:
+        return not sys.platform.startswith("linux") and find(handle_of(pid)) is not None
 
 
 def holder(lock: Path) -> Handle | None:

@@ -12,9 +12,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import encodings.ascii
-import encodings.idna  # noqa: F401 - for the name of the server's host; loaded with the first request, as http.client is
+import encodings.idna  # noqa: F401 - for the name of a server's host that is not ASCII
 import gc
-import http.client  # noqa: F401
 import json
 import os
 import select
@@ -24,6 +23,7 @@ import traceback
 from typing import Any, NoReturn
 
 # All that a runner loads: what is here is paid for once.
+from runyard.client import exchange  # noqa: F401 - loaded with the first request otherwise
 from runyard.environments import prepare as _environments  # noqa: F401
 from runyard.node import runner
 from runyard.node.gang import follower, leader  # noqa: F401

@@ -33,6 +33,10 @@ RESCUES = 3
 EXPLAINED_WITHIN = 60.0
 """Seconds for which the end of a run that was stopped from outside is held back, until the cluster gives a reason."""
 
+STORED_AFTER = 0.5
+"""Seconds after a start on this machine until its handle is stored, with those of others. A server that is killed
+before that finds the runner by the lock of the run's folder."""
+
 PROMISE = "promise"
 """The key that marks the handle of a gang whose start was not seen to return; its value is the engine's promise."""
 
@@ -57,15 +61,18 @@ class Gangs:
         self._stranded, self._admission = stranded, admission
         self._rescues: dict[str, int] = {}
         self._held_ends: dict[str, Fact] = {}
+        self._unstored: dict[str, Handle] = {}  # of runs on this machine that were started a moment ago
         self._closing = False
 
     def forget(self, run_id: str) -> None:
         self._rescues.pop(run_id, None)
         self._held_ends.pop(run_id, None)
+        self._unstored.pop(run_id, None)
 
     def close(self) -> None:
         """Act on no further end of a gang: the next server does."""
         self._closing = True
+        self._store_handles()
 
     # What engines report (`runyard.engines.base.EngineEvents`)
 
@@ -117,8 +124,11 @@ class Gangs:
 
     def start(self, queue: TargetQueue, gang: Gang) -> None:
         """Start a gang. Should the server die before it knows that it is started, the next one looks for it first."""
-        if not queue.ours:  # on this machine the folders show it
-            self._set_handle(gang.run_id, {PROMISE: queue.engine.promise(gang)})
+        if queue.ours:  # the folders show it
+            self._unstored[gang.run_id] = queue.engine.start(gang, self)
+            queue.worker.post(self._store_handles, "handles", STORED_AFTER)
+            return
+        self._set_handle(gang.run_id, {PROMISE: queue.engine.promise(gang)})
         self._set_handle(gang.run_id, queue.engine.start(gang, self))
 
     def take_up(self, queue: TargetQueue, run_id: str) -> bool:
@@ -252,13 +262,25 @@ class Gangs:
             self._set_handle(run_id, handle)
         return handle is not None
 
+    def _store_handles(self) -> None:
+        """Store the handles of runs that still go on: many short ones have ended by now."""
+        handles = dict(self._unstored)
+        if handles:
+            with self._store.database.write() as connection:
+                runs.set_handles(connection, handles)
+        for run_id, handle in handles.items():
+            if self._unstored.get(run_id) is handle:
+                del self._unstored[run_id]
+
     def _set_handle(self, run_id: str, handle: Handle) -> None:
+        self._unstored.pop(run_id, None)
         with self._store.database.write() as connection:
             runs.set_handle(connection, run_id, handle)
 
     def _look_up(self, run_id: str) -> tuple[Run, Handle | None]:
         with self._store.database.read() as connection:
-            return runs.get(connection, run_id), runs.handle(connection, run_id)
+            run = runs.get(connection, run_id)
+            return run, self._unstored.get(run_id) or runs.handle(connection, run_id)
 
 
 def starting_on(queue: TargetQueue) -> str:

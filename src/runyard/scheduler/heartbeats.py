@@ -24,6 +24,12 @@ class Heartbeats:
         self._transitions = transitions
         self._last: dict[str, float] = {}
         self._leaders: dict[str, str] = {}
+        self._found_silent: dict[str, float] = {}  # the last sign of life of runs whose silence is stored already
+
+    @property
+    def any_led(self) -> bool:
+        """Whether there is any run under way that is led by the processes of another one."""
+        return bool(self._leaders)
 
     def expect(self, run_id: str, leader: str | None = None) -> None:
         """From now until it ends, this run must give signs of life, or the run whose processes lead it: those report
@@ -39,19 +45,22 @@ class Heartbeats:
     def forget(self, run_id: str) -> None:
         self._last.pop(run_id, None)
         self._leaders.pop(run_id, None)
+        self._found_silent.pop(run_id, None)
 
     def check(self) -> list[Run]:
         """Apply what follows from silence; returns the runs that were given up."""
         now, lost = time.monotonic(), []
         for run_id, last in list(self._last.items()):
-            silence = now - max(last, self._last.get(self._leaders.get(run_id, ""), last))
+            last = max(last, self._last.get(self._leaders.get(run_id, ""), last))
+            silence = now - last
             try:
                 if silence > LOST_AFTER:
                     message = f"Nothing was heard from this run for {silence / 60:.0f} minutes."
                     lost.append(self._transitions.fail(run_id, "NodeRunnerLost", message, states.LOST))
-                elif silence > SILENT_AFTER:
+                elif silence > SILENT_AFTER and self._found_silent.get(run_id) != last:
                     reason = f"nothing was heard from the run for {silence:.0f} s"
                     self._transitions.apply(run_id, Fact(states.SILENT, reason=reason))
+                    self._found_silent[run_id] = last
             except StoreError as error:
                 if error.code != "run_not_found":
                     raise

@@ -91,12 +91,10 @@ class Scheduler:
 
     # What is reported of runs, and requested for them
 
-    def submitted(self, run_id: str) -> None:
+    def submitted(self, run: Run) -> None:
         """A run was stored. One with a launch is put in the queue of its target; the others are led by their maker."""
-        with self._store.database.read() as connection:
-            run = runs.get(connection, run_id)
         if run.led:
-            self._heartbeats.expect(run_id, family.origin(run))
+            self._heartbeats.expect(run.id, family.origin(run))
         else:
             self._admission.enqueue(run)
 
@@ -235,6 +233,8 @@ class Scheduler:
 
     def _end_led_children(self, parent: Run) -> None:
         """Child runs that the script led, and did not end itself, end as it did: nobody else is left to lead them."""
+        if not self._heartbeats.any_led:
+            return
         with self._store.database.read() as connection:
             children = list(family.led_from(connection, parent.id))
         outcome = {names.COMPLETED: "completed", names.CANCELED: "canceled"}.get(parent.status, "failed")

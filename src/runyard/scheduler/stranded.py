@@ -78,6 +78,10 @@ class Stranded:
     def _gone(self, run_id: str, how: str) -> None:
         sent = run_id in self._at_work
         self._at_work.discard(run_id)
+        if not self._folders.exist(run_id):  # as a rule: the last runner has removed them
+            self._tries.pop(run_id, None)
+            self._deleted.discard(run_id)
+            return
         if self._is_here(run_id):
             self._tries[run_id] = self._tries.get(run_id, 0) + sent
             pause = pause_after(self._tries[run_id])

@@ -36,14 +36,15 @@ class Transitions:
         """The run as it is after a fact. The fact is stored for everybody to read: without credentials."""
         fact = _masked(fact)
         with self._store.database.write() as connection:
-            run = runs.get(connection, run_id)
+            before = runs.current(connection, run_id)
+            run = before.run
             change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
             if change is None:
                 return run
-            now = max(datetime.now(timezone.utc), runs.changed_at(connection, run_id))
+            now = max(datetime.now(timezone.utc), before.changed_at)
             happened_at = _happened(change.at, run, now)
-            run = runs.record_state(
-                connection, run_id, change.status, change.reason, now, change.error, fact.warnings, happened_at
+            run = runs.change_state(
+                connection, before, change.status, change.reason, now, change.error, fact.warnings, happened_at
             )
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)

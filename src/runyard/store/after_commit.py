@@ -71,15 +71,15 @@ def check(folders: Folders, effects: Effects) -> None:
         )
 
 
-def settle(connection: Connection, folders: Folders, effects: Effects) -> None:
-    """After a commit: remove what it has left without a row.
+def settle(connection: Connection | None, folders: Folders, effects: Effects) -> None:
+    """After a commit: remove what it has left without a row. The connection is needed where objects were released.
 
     The rows have changed for good, so a file that cannot be removed must not fail the request: it is logged, and
     `sweeping.sweep` finds it again.
     """
     folders.objects.let_go(effects.named)
     try:
-        for digest in unnamed(connection, effects.released):
+        for digest in unnamed(connection, effects.released) if connection is not None else ():
             folders.objects.discard(digest)
         for key in effects.closed:
             folders.growing.remove(key)

@@ -106,9 +106,11 @@ class Database:
                     yield connection
                     if self._folders and effects.named:
                         after_commit.check(self._folders, effects)
-                if self._folders and (effects.named or effects.released or effects.closed):
+                if self._folders and effects.released:
                     with self._readers.begin() as connection:
                         after_commit.settle(connection, self._folders, effects)
+                elif self._folders and (effects.named or effects.closed):
+                    after_commit.settle(None, self._folders, effects)
             finally:
                 self._mine.writing = False
 

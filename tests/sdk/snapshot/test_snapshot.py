@@ -16,11 +16,19 @@ from runyard.sdk.snapshot import snapshot
 from runyard.sdk.workspace.workspace import Workspace
 
 
+@pytest.fixture
+def remote(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """The workspace as a client on another machine has it: it shares no disk with the server."""
+    monkeypatch.setattr(workspace.service, "home", None)
+    return workspace
+
+
 class Counting:
     """A service that remembers what it was asked."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._service = workspace.service
+        self.home = workspace.service.home
         self.asked: list[tuple[str, str, int]] = []
 
     def put(self, path: str, value: Any = None, **options: Any) -> Any:
@@ -34,12 +42,12 @@ class Counting:
         return self._service.post(path, value, **options)
 
 
-def test_only_what_is_new_travels(workspace: Workspace, tmp_path: Path) -> None:
+def test_only_what_is_new_travels(remote: Workspace, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     for number in range(20):
         (source / f"{number}.bin").write_bytes(os.urandom(1000))
-    service = Counting(workspace)
+    service = Counting(remote)
     first = snapshot.take_snapshot(service, source)  # type: ignore[arg-type]
     assert [method for method, _, _ in service.asked] == ["PUT", "PUT", "POST", "PUT"]
     service.asked.clear()
@@ -52,14 +60,14 @@ def test_only_what_is_new_travels(workspace: Workspace, tmp_path: Path) -> None:
 
 
 def test_a_file_larger_than_a_pack_is_streamed(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    remote: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot, "PACK_BYTES", 1000)
     source = tmp_path / "source"
     source.mkdir()
     (source / "large").write_bytes(os.urandom(3_000_000))
     (source / "small").write_bytes(b"x")
-    back = unpack(workspace, snapshot.take_snapshot(workspace.service, source), tmp_path / "back")
+    back = unpack(remote, snapshot.take_snapshot(remote.service, source), tmp_path / "back")
     assert (back / "large").read_bytes() == (source / "large").read_bytes()
 
 
@@ -72,7 +80,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_way_out(workspace: Workspa
 
 
 def test_an_unreadable_file_is_named_with_the_way_out(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    remote: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same for root, who cannot be refused by a file's mode: the disk refuses."""
 
@@ -82,7 +90,7 @@ def test_an_unreadable_file_is_named_with_the_way_out(
     (tmp_path / "secret").write_text("x")
     monkeypatch.setattr(pack, "digest_of", refuse)
     with pytest.raises(SnapshotException, match=r"secret.*\.amlignore"):
-        snapshot.take_snapshot(workspace.service, tmp_path)
+        snapshot.take_snapshot(remote.service, tmp_path)
 
 
 def test_a_file_that_changes_while_it_is_read_is_caught_whole(workspace: Workspace, tmp_path: Path) -> None:
@@ -112,7 +120,7 @@ def test_a_file_that_changes_while_it_is_read_is_caught_whole(workspace: Workspa
 
 
 def test_content_that_changed_after_it_was_hashed_is_hashed_again(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    remote: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = tmp_path / "source"
     source.mkdir()
@@ -120,13 +128,13 @@ def test_content_that_changed_after_it_was_hashed_is_hashed_again(
     send = snapshot._send
     new = os.urandom(100)
 
-    def change_first(*arguments: Any) -> str:
+    def change_first(*arguments: Any) -> None:
         if (source / "a").read_bytes() != new:
             (source / "a").write_bytes(new)
-        return send(*arguments)
+        send(*arguments)
 
     monkeypatch.setattr(snapshot, "_send", change_first)
-    back = unpack(workspace, snapshot.take_snapshot(workspace.service, source), tmp_path / "back")
+    back = unpack(remote, snapshot.take_snapshot(remote.service, source), tmp_path / "back")
     assert (back / "a").read_bytes() == new
 
 

@@ -56,6 +56,19 @@ def test_an_empty_folder_is_a_snapshot_too(client: Client) -> None:
     assert client.get(f"/api/snapshots/{empty.id}").body == b""
 
 
+def test_objects_beside_the_store_are_taken_for_the_user_alone(served: Served) -> None:
+    client, token, content = served.client, "ab" * 16, b"laid there by hand"
+    digest = hashlib.sha256(content).hexdigest()
+    place = served.settings.home / "objects" / "handed" / f"{token}.{digest}"
+    place.write_bytes(content)
+    wanted = {"token": token, "objects": {digest: len(content)}}
+    run = client.make_run()
+    assert client.as_run(run).call("POST", "/api/objects/handed", wanted).code == "not_allowed"
+    assert place.exists()
+    assert client.ok("POST", "/api/objects/handed", wanted) == {"stored": 1}
+    assert client.call("POST", "/api/objects/fetch", {"hashes": [digest]}).body == packed(content)
+
+
 def test_objects_come_back_as_a_pack(client: Client) -> None:
     client.ok("POST", "/api/objects", body=packed(*CONTENTS))
     digests = [hashlib.sha256(each).hexdigest() for each in CONTENTS]
@@ -141,6 +154,8 @@ def test_a_snapshot_whose_run_found_it_damaged_is_sent_again(served: Served, dam
     (served.settings.home / "objects" / first[:2] / first[2:]).write_bytes(damage)
     assert client.ok("PUT", path, body=b"")["missing"] == []
     client.end(run, "failed", error={"code": "SnapshotIncomplete", "message": "damaged"})
+    again = {"workspace": "local", "experiment": "trial", "kind": "interactive", "snapshot_id": wanted.id}
+    assert client.call("POST", "/api/runs?whole_snapshot=true", again).code == "snapshot_not_found"
     assert client.call("PUT", path, body=b"").code == "snapshot_not_found"
     assert client.ok("PUT", path, body=wanted.text)["missing"] == [first]
     client.ok("POST", "/api/objects", body=packed(CONTENTS[0]))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli.commands import compute_make
 from runyard.cli.completion import target_names
-from runyard.cli.options import JsonOption, TargetArgument, group
+from runyard.cli.groups import group
+from runyard.cli.options import JsonOption, TargetArgument
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL, LOCAL_ENGINE, LOW_PRIORITY, NODE_STATES
 
@@ -66,7 +66,7 @@ def nodes(name: TargetArgument, as_json: JsonOption = False) -> None:
 def rm(
     name: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="Compute targets.", autocompletion=target_names, show_default=False),
+        Argument(metavar="NAME...", help="Compute targets.", autocompletion=target_names, show_default=False),
     ],
     as_json: JsonOption = False,
 ) -> None:

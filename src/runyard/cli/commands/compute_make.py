@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from runyard.cli.options import JsonOption, TargetArgument, pairs
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument, Option, bad_parameter
 from runyard.contracts.compute import DEDICATED, LOCAL_ENGINE, LOW_PRIORITY
 from runyard.contracts.engine_options import BadOptions
 from runyard.contracts.engines import BUILT_IN
@@ -31,23 +30,19 @@ def workspace() -> tuple[Api, str]:
 
 def _engine(given: str) -> str:
     if given.lower() == LOCAL_ENGINE:
-        raise typer.BadParameter(f"{given!r} is no engine of a cluster: use {' or '.join(CLUSTERS)}.")
+        raise bad_parameter(f"{given!r} is no engine of a cluster: use {' or '.join(CLUSTERS)}.")
     return given.lower()
 
 
-NewName = Annotated[str, typer.Argument(metavar="NAME", help="What runs call it.", show_default=False)]
+NewName = Annotated[str, Argument(metavar="NAME", help="What runs call it.", show_default=False)]
 VmSize = Annotated[
     str,
-    typer.Option(
-        "--vm-size", help="What each node must offer, as one of Azure's sizes: Standard_NC6.", show_default=False
-    ),
+    Option("--vm-size", help="What each node must offer, as one of Azure's sizes: Standard_NC6.", show_default=False),
 ]
-LowPriority = Annotated[
-    bool, typer.Option("--low-priority", help="Its nodes may be taken away; runs then start again.")
-]
+LowPriority = Annotated[bool, Option("--low-priority", help="Its nodes may be taken away; runs then start again.")]
 ResourceOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--resource",
         metavar="NAME=AMOUNT",
         help="Ray: a custom resource that each node of a run asks for; repeat.",
@@ -58,10 +53,10 @@ ResourceOption = Annotated[
 
 def create(
     name: NewName,
-    max_nodes: Annotated[int, typer.Option("--max-nodes", help="How many nodes it may grow to.", show_default=False)],
-    min_nodes: Annotated[int, typer.Option("--min-nodes", help="How many nodes stay when there is no work.")] = 0,
+    max_nodes: Annotated[int, Option("--max-nodes", help="How many nodes it may grow to.", show_default=False)],
+    min_nodes: Annotated[int, Option("--min-nodes", help="How many nodes stay when there is no work.")] = 0,
     vm_size: VmSize = "",
-    idle_seconds: Annotated[int, typer.Option("--idle-seconds", help="How long a node stays without work.")] = 1800,
+    idle_seconds: Annotated[int, Option("--idle-seconds", help="How long a node stays without work.")] = 1800,
     low_priority: LowPriority = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,65 +80,63 @@ def attach(
     name: NewName,
     engine: Annotated[
         str,
-        typer.Option("--engine", help="ray, slurm or another.", callback=_engine, show_default=False),
+        Option("--engine", help="ray, slurm or another.", callback=_engine, show_default=False),
     ],
     address: Annotated[
-        str | None, typer.Option("--address", help="Ray: where its head listens, host:port.", show_default=False)
+        str | None, Option("--address", help="Ray: where its head listens, host:port.", show_default=False)
     ] = None,
     namespace: Annotated[
-        str | None, typer.Option("--namespace", help="Ray: a namespace of its own.", show_default=False)
+        str | None, Option("--namespace", help="Ray: a namespace of its own.", show_default=False)
     ] = None,
     token_file: Annotated[
         str | None,
-        typer.Option("--token-file", metavar="PATH", help="Ray: the file with its token.", show_default=False),
+        Option("--token-file", metavar="PATH", help="Ray: the file with its token.", show_default=False),
     ] = None,
     autoscaling: Annotated[
-        bool, typer.Option("--autoscaling", help="Ray: the cluster gets more nodes when they are asked for.")
+        bool, Option("--autoscaling", help="Ray: the cluster gets more nodes when they are asked for.")
     ] = False,
     ray_python: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--ray-python", help="Ray: the Python beside the server that has Ray. Default: its own.", show_default=False
         ),
     ] = None,
     resource: ResourceOption = None,
-    partition: Annotated[
-        str | None, typer.Option("--partition", help="Slurm: the partition.", show_default=False)
-    ] = None,
+    partition: Annotated[str | None, Option("--partition", help="Slurm: the partition.", show_default=False)] = None,
     account: Annotated[
-        str | None, typer.Option("--account", help="Slurm: whom jobs are charged to.", show_default=False)
+        str | None, Option("--account", help="Slurm: whom jobs are charged to.", show_default=False)
     ] = None,
-    qos: Annotated[str | None, typer.Option("--qos", help="Slurm: the quality of service.", show_default=False)] = None,
+    qos: Annotated[str | None, Option("--qos", help="Slurm: the quality of service.", show_default=False)] = None,
     constraint: Annotated[
-        str | None, typer.Option("--constraint", help="Slurm: features that nodes must have.", show_default=False)
+        str | None, Option("--constraint", help="Slurm: features that nodes must have.", show_default=False)
     ] = None,
     gres: Annotated[
-        str | None, typer.Option("--gres", help="Slurm: generic resources of each node, gpu:2.", show_default=False)
+        str | None, Option("--gres", help="Slurm: generic resources of each node, gpu:2.", show_default=False)
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option("--time", help="Slurm: the time limit of runs without one, 1-00:00:00.", show_default=False),
+        Option("--time", help="Slurm: the time limit of runs without one, 1-00:00:00.", show_default=False),
     ] = None,
-    exclusive: Annotated[bool, typer.Option("--exclusive", help="Slurm: share nodes with nobody.")] = False,
+    exclusive: Annotated[bool, Option("--exclusive", help="Slurm: share nodes with nobody.")] = False,
     sbatch: Annotated[
-        str | None, typer.Option("--sbatch", help="Slurm: further arguments of sbatch.", show_default=False)
+        str | None, Option("--sbatch", help="Slurm: further arguments of sbatch.", show_default=False)
     ] = None,
     commands: Annotated[
-        str | None, typer.Option("--commands", metavar="DIR", help="Slurm: where its commands are.", show_default=False)
+        str | None, Option("--commands", metavar="DIR", help="Slurm: where its commands are.", show_default=False)
     ] = None,
     conf: Annotated[
-        str | None, typer.Option("--conf", metavar="PATH", help="Slurm: its configuration file.", show_default=False)
+        str | None, Option("--conf", metavar="PATH", help="Slurm: its configuration file.", show_default=False)
     ] = None,
     python: Annotated[
-        str | None, typer.Option("--python", help="The Python of the nodes.  [default: python3]", show_default=False)
+        str | None, Option("--python", help="The Python of the nodes.  [default: python3]", show_default=False)
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="KEY=VALUE", help="Any option of the engine; repeat.", show_default=False),
+        Option("--option", metavar="KEY=VALUE", help="Any option of the engine; repeat.", show_default=False),
     ] = None,
     max_nodes: Annotated[
         int | None,
-        typer.Option("--max-nodes", help="No run gets more. Default: what the cluster has.", show_default=False),
+        Option("--max-nodes", help="No run gets more. Default: what the cluster has.", show_default=False),
     ] = None,
     vm_size: VmSize = "",
     low_priority: LowPriority = False,
@@ -175,7 +168,7 @@ def attach(
         try:
             options = BUILT_IN[engine].check_options(options)
         except BadOptions as error:
-            raise typer.BadParameter(str(error), param_hint="--engine") from None
+            raise bad_parameter(str(error), param_hint="--engine") from None
     server, here = workspace()
     with screen.spinner(f"Asking {engine} ..."):
         made = server.make_target(
@@ -194,12 +187,12 @@ def attach(
 
 def update(
     name: TargetArgument,
-    min_nodes: Annotated[int | None, typer.Option("--min-nodes", show_default=False)] = None,
-    max_nodes: Annotated[int | None, typer.Option("--max-nodes", show_default=False)] = None,
-    idle_seconds: Annotated[int | None, typer.Option("--idle-seconds", show_default=False)] = None,
+    min_nodes: Annotated[int | None, Option("--min-nodes", show_default=False)] = None,
+    max_nodes: Annotated[int | None, Option("--max-nodes", show_default=False)] = None,
+    idle_seconds: Annotated[int | None, Option("--idle-seconds", show_default=False)] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--option",
             metavar="KEY=VALUE",
             help="An option of the cluster, as `attach` takes it: partition=cpu, or partition= for none; repeat.",
@@ -218,7 +211,7 @@ def update(
     if options:
         changes["options"] = options
     if not changes:
-        raise typer.BadParameter("say what to change: --min-nodes, --max-nodes, --idle-seconds or --option.")
+        raise bad_parameter("say what to change: --min-nodes, --max-nodes, --idle-seconds or --option.")
     server, here = workspace()
     with screen.spinner(f"Changing {name} ..."):
         changed = server.change_target(here, name, changes)
@@ -247,5 +240,5 @@ def _amounts(resource: list[str] | None) -> dict[str, float]:
         try:
             amounts[name] = float(text)
         except ValueError:
-            raise typer.BadParameter(f"{text!r} is no amount of {name}.", param_hint="--resource") from None
+            raise bad_parameter(f"{text!r} is no amount of {name}.", param_hint="--resource") from None
     return amounts

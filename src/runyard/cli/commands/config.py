@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
-from runyard.cli.options import JsonOption, group
+from runyard.cli.groups import group
+from runyard.cli.options import JsonOption
 from runyard.cli.output import screen
+from runyard.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -23,13 +23,13 @@ def keys(incomplete: str) -> list[str]:
 
 KeyArgument = Annotated[
     str,
-    typer.Argument(metavar="KEY", help="`runyard config ls` lists the keys.", autocompletion=keys, show_default=False),
+    Argument(metavar="KEY", help="`runyard config ls` lists the keys.", autocompletion=keys, show_default=False),
 ]
 
 
 def set_value(
     key: KeyArgument,
-    value: Annotated[str, typer.Argument(metavar="VALUE", show_default=False)],
+    value: Annotated[str, Argument(metavar="VALUE", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
     """Change a setting: runyard config set environments.relax true"""

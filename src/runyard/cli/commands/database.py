@@ -10,11 +10,11 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
-from runyard.cli.options import JsonOption, group
+from runyard.cli.groups import group
+from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument, Option
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DatabaseOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--database-url",
         help="The database: by default RUNYARD_DATABASE_URL, else SQLite in the home folder.",
         show_default=False,
@@ -33,7 +33,7 @@ DatabaseOption = Annotated[
 def copy(
     to: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="URL",
             help="An empty database, such as postgresql://user@host/runyard or sqlite:////path/to/runyard.db.",
             show_default=False,
@@ -81,9 +81,7 @@ def join(database_url: DatabaseOption = None, as_json: JsonOption = False) -> No
 
 
 def sweep(
-    now: Annotated[
-        bool, typer.Option("--now", help="Remove for good at once, also what was moved aside before.")
-    ] = False,
+    now: Annotated[bool, Option("--now", help="Remove for good at once, also what was moved aside before.")] = False,
     database_url: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.checks.check import FAIL, OK
 from runyard.cli.options import JsonOption
 from runyard.cli.output import screen
 from runyard.cli.output.terminal import style
+from runyard.cli.parameters import Option, leave
 from runyard.contracts import home as homes
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -19,7 +18,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 def doctor(
     deep: Annotated[
-        bool, typer.Option("--deep", help="Read every file that runs have left, and see whether it is still whole.")
+        bool, Option("--deep", help="Read every file that runs have left, and see whether it is still whole.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -39,4 +38,4 @@ def doctor(
     if as_json:
         screen.document([asdict(check) for check in done])
     if any(check.verdict == FAIL for check in done):
-        raise typer.Exit(errors.FAILED)
+        raise leave(errors.FAILED)

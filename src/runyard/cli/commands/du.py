@@ -9,11 +9,10 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import package_caches
 from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Option
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class Place:
 
 
 def du(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many experiments at most.")] = 20,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="How many experiments at most.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """Show where the space is: in the home folder of this machine, in uv's cache, and in the experiments."""

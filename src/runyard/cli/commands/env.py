@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from runyard.cli import errors, package_caches
 from runyard.cli.commands import env_build, env_maps
 from runyard.cli.confirm import agreed
-from runyard.cli.options import JsonOption, group, seconds, size
+from runyard.cli.groups import group
+from runyard.cli.options import JsonOption, seconds, size
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument, Option
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def built_names(incomplete: str) -> list[str]:
 
 BuiltArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="NAME|KEY",
         help="The name of an environment, or its key, or a beginning of the key that fits one only.",
         autocompletion=built_names,
@@ -93,15 +93,15 @@ def show(environment: BuiltArgument, as_json: JsonOption = False) -> None:
 def rm(
     environment: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="NAME|KEY...",
             help="Names of environments, keys, or beginnings of keys that fit one only.",
             autocompletion=built_names,
             show_default=False,
         ),
     ],
-    force: Annotated[bool, typer.Option("--force", help="Also those that runs are using: they may fail.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask where a name means several.")] = False,
+    force: Annotated[bool, Option("--force", help="Also those that runs are using: they may fail.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask where a name means several.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Remove built environments. A run that asks for one again builds it again; definitions stay."""
@@ -127,11 +127,11 @@ def rm(
 def gc(
     limit: Annotated[
         str | None,
-        typer.Option("--limit", metavar="SIZE", help="Keep no more than this, such as 20GB.", show_default=False),
+        Option("--limit", metavar="SIZE", help="Keep no more than this, such as 20GB.", show_default=False),
     ] = None,
     unused_for: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--unused-for",
             metavar="TIME",
             help="Remove what was not used for this long, such as 30d or 12h.",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.environment_choice import Choice, CondaOption, ImageOption, PipOption, name_and_version
 from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
 from runyard.cli.output.following import end_line
 from runyard.cli.output.summary import without_definition
+from runyard.cli.parameters import Argument, Option, bad_parameter, leave
 from runyard.contracts import states
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 def build(
     environment: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="NAME[:VERSION]", help="An environment of the workspace, or a curated one.", show_default=False
         ),
     ] = None,
@@ -31,22 +30,22 @@ def build(
     image: ImageOption = None,
     name: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--name",
             help="What to register it as. Default: as a conda file calls itself, or after the file and its folder.",
             show_default=False,
         ),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow/--no-follow", "-f", help="Show the log until it is built.")] = True,
+    follow: Annotated[bool, Option("--follow/--no-follow", "-f", help="Show the log until it is built.")] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Build an environment ahead of its runs: runyard env build --pip requirements.txt"""
     choice = Choice(environment, conda, pip, image)
     choice.check()
     if not choice.made:
-        raise typer.BadParameter("name an environment, or give --conda, --pip or --image.", param_hint="NAME")
+        raise bad_parameter("name an environment, or give --conda, --pip or --image.", param_hint="NAME")
     if name is not None and environment is not None:
-        raise typer.BadParameter(f"{environment!r} has a name already.", param_hint="--name")
+        raise bad_parameter(f"{environment!r} has a name already.", param_hint="--name")
 
     from runyard.cli import api
     from runyard.cli.commands import logs
@@ -85,7 +84,7 @@ def _conclude(known: str, run: RunDocument, as_json: bool) -> None:
         for line in [*summary.ending(run), *summary.error(run)]:
             print(line)
     if run["status"] != states.COMPLETED:
-        raise typer.Exit(errors.FAILED)
+        raise leave(errors.FAILED)
 
 
 def show_definition(text: str, as_json: bool) -> None:

@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, PipOption
 from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument, Option, bad_parameter
 
 if TYPE_CHECKING:
     from runyard.contracts.documents import EnvironmentMapDocument
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
 def map_pattern(
     pattern: Annotated[
         str,
-        typer.Argument(metavar="PATTERN", help="A name, or a pattern such as 'AzureML-*'.", show_default=False),
+        Argument(metavar="PATTERN", help="A name, or a pattern such as 'AzureML-*'.", show_default=False),
     ],
     interpreter: Annotated[
         str | None,
-        typer.Option("--interpreter", metavar="PATH", help="A Python that is there already.", show_default=False),
+        Option("--interpreter", metavar="PATH", help="A Python that is there already.", show_default=False),
     ] = None,
     environment: EnvironmentOption = None,
     conda: CondaOption = None,
@@ -34,7 +33,7 @@ def map_pattern(
     choice = Choice(environment, conda, pip)
     choice.check(interpreter=interpreter)
     if interpreter is None and not choice.made:
-        raise typer.BadParameter(
+        raise bad_parameter(
             "say what to use instead: --interpreter, --environment, --conda or --pip.", param_hint="PATTERN"
         )
 
@@ -51,7 +50,7 @@ def map_pattern(
 
 
 def unmap(
-    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="As `runyard env maps` shows it.")],
+    pattern: Annotated[str, Argument(metavar="PATTERN", help="As `runyard env maps` shows it.")],
     as_json: JsonOption = False,
 ) -> None:
     """Use environments of this name themselves again."""

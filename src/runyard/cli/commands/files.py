@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from runyard.cli import errors
 from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument, Option
 from runyard.contracts import names
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def get(
     run: RunArgument,
     name: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="NAME",
             help="Files, or folders such as 'outputs'. None means everything.",
             autocompletion=file_names,
@@ -52,7 +52,7 @@ def get(
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option("--to", metavar="DIR", help="Where to put them. Default: a folder named like the run."),
+        Option("--to", metavar="DIR", help="Where to put them. Default: a folder named like the run."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,7 +81,7 @@ def get(
     for file in wanted:
         if places[file["name"]] != file["name"]:
             note = f"Note: {file['name']} is also a folder of the run, so the file is here as {places[file['name']]}."
-            typer.echo(note, err=True)
+            print(note, file=sys.stderr)
 
 
 def _named_like(run_id: str) -> Path:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.completion import file_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.cli.output import rank_logs, screen
 from runyard.cli.output.following import Attempts, Sink, Tail, interruptible, json_sink, show_state, write
+from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts.history import BUILD_LOG, INTERACTIVE_LOG, is_process_log
 
 if TYPE_CHECKING:
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 
 def logs(
     run: RunArgument,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on until the run ends.")] = False,
     file: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--file",
             metavar="NAME",
             help="Another log of the run; `runyard files` lists them.",
@@ -40,7 +39,7 @@ def logs(
 ) -> None:
     """Print the log of a run. Ctrl-C while following leaves the run going."""
     if file is not None and rank is not None:
-        raise typer.BadParameter("they exclude one another: give one of them.", param_hint="--file and --rank")
+        raise bad_parameter("they exclude one another: give one of them.", param_hint="--file and --rank")
     from runyard.cli import api
 
     server = api.connect()

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.completion import metric_names
 from runyard.cli.options import JsonOption, RunArgument
 from runyard.cli.output import formatting, rank_logs, screen
+from runyard.cli.parameters import Argument, Option
 from runyard.contracts import journal
 
 if TYPE_CHECKING:
@@ -23,13 +22,11 @@ def metrics(
     run: RunArgument,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="One metric, point by point.", autocompletion=metric_names),
+        Argument(metavar="NAME", help="One metric, point by point.", autocompletion=metric_names),
     ] = None,
     buckets: Annotated[
         int | None,
-        typer.Option(
-            "--buckets", min=1, help="At most so many lines a series, each with its smallest and largest value."
-        ),
+        Option("--buckets", min=1, help="At most so many lines a series, each with its smallest and largest value."),
     ] = None,
     rank: Annotated[
         str | None,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.completion import experiment_names, run_ids
 from runyard.cli.confirm import agreed
 from runyard.cli.options import JsonOption, OlderThanOption, time_ago
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Argument, Option, bad_parameter
 from runyard.contracts import states
 
 if TYPE_CHECKING:
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
 def rm(
     run: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RUN", help="Runs, named as everywhere else.", autocompletion=run_ids),
+        Argument(metavar="RUN", help="Runs, named as everywhere else.", autocompletion=run_ids),
     ] = None,
     experiment: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--experiment",
             "-e",
             help="A whole experiment with all its runs; with --older-than, only those.",
@@ -34,15 +33,15 @@ def rm(
         ),
     ] = None,
     older_than: OlderThanOption = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete runs for good: their rows, metrics, logs and files. What other runs share stays."""
     if bool(run) and (experiment is not None or older_than is not None):
-        raise typer.BadParameter("name either runs, or which ones with --experiment and --older-than.")
+        raise bad_parameter("name either runs, or which ones with --experiment and --older-than.")
     before = time_ago(older_than, "--older-than")
     if not run and experiment is None and before is None:
-        raise typer.BadParameter("name runs, or say which with --experiment or --older-than.", param_hint="RUN")
+        raise bad_parameter("name runs, or say which with --experiment or --older-than.", param_hint="RUN")
     from runyard.cli import api
 
     server = api.connect()

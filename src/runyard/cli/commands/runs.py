@@ -7,11 +7,10 @@ import itertools
 from enum import Enum
 from typing import Annotated
 
-import typer
-
 from runyard.cli.completion import experiment_names, statuses
 from runyard.cli.options import JsonOption, OlderThanOption, RunArgument, time_ago
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts import states
 
 
@@ -28,27 +27,25 @@ def _known_status(given: str | None) -> str | None:
     for status in states.ALL:
         if status.lower() == given.lower():
             return status
-    raise typer.BadParameter(f"{given!r} is no status. The statuses are {', '.join(sorted(states.ALL))}.")
+    raise bad_parameter(f"{given!r} is no status. The statuses are {', '.join(sorted(states.ALL))}.")
 
 
 def ls(
     experiment: Annotated[
         str | None,
-        typer.Option("--experiment", "-e", help="Only runs of this experiment.", autocompletion=experiment_names),
+        Option("--experiment", "-e", help="Only runs of this experiment.", autocompletion=experiment_names),
     ] = None,
     status: Annotated[
         str | None,
-        typer.Option(
-            "--status", "-s", help="Only runs in this state.", callback=_known_status, autocompletion=statuses
-        ),
+        Option("--status", "-s", help="Only runs in this state.", callback=_known_status, autocompletion=statuses),
     ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
+        list[str] | None, Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
     ] = None,
     older_than: OlderThanOption = None,
-    sort: Annotated[Sort, typer.Option("--sort", help="Which come first.")] = Sort.NEWEST,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
-    all_children: Annotated[bool, typer.Option("--all-children", help="Child runs too.")] = False,
+    sort: Annotated[Sort, Option("--sort", help="Which come first.")] = Sort.NEWEST,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
+    all_children: Annotated[bool, Option("--all-children", help="Child runs too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List runs, newest first."""
@@ -98,7 +95,9 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
     from runyard.cli.output import summary
 
     server = api.connect()
-    found = server.run(server.find(run)["id"])
+    found = server.find(run)
+    if "states" not in found:  # found by a part of its id: lists leave out the details
+        found = server.run(found["id"])
     last, stored = server.metrics(found["id"], buckets=1), server.files(found["id"])
     if as_json:
         screen.document({**found, "metrics": last, "files": stored})
@@ -109,7 +108,7 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
 
 def stop(
     run: RunArgument,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the run has ended.")] = True,
+    wait: Annotated[bool, Option("--wait/--no-wait", help="Wait until the run has ended.")] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Ask a run to stop. Its processes get SIGTERM, and SIGKILL when they do not leave."""

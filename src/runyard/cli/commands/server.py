@@ -6,16 +6,15 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import Option
 from runyard.contracts import home as homes
 
 HostOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--host",
         help="The address to listen on: by default that of the last time, else loopback's. Any but that needs a token "
         "of your own.",
@@ -24,7 +23,7 @@ HostOption = Annotated[
 ]
 PortOption = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--port",
         min=0,
         max=65535,
@@ -34,10 +33,10 @@ PortOption = Annotated[
 ]
 DatabaseOption = Annotated[
     str | None,
-    typer.Option("--database-url", help="PostgreSQL instead of SQLite in the home folder.", show_default=False),
+    Option("--database-url", help="PostgreSQL instead of SQLite in the home folder.", show_default=False),
 ]
 TokenFileOption = Annotated[
-    Path | None, typer.Option("--token-file", help="A file with a token of your own.", show_default=False)
+    Path | None, Option("--token-file", help="A file with a token of your own.", show_default=False)
 ]
 
 

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.completion import experiment_names, target_names
 from runyard.cli.distribution_choice import (
@@ -25,6 +23,7 @@ from runyard.cli.options import JsonOption, pairs
 from runyard.cli.output import formatting, rank_logs, screen
 from runyard.cli.output.following import end_line
 from runyard.cli.output.summary import without_definition
+from runyard.cli.parameters import Argument, Option, bad_parameter, leave
 from runyard.contracts import states
 
 if TYPE_CHECKING:
@@ -36,15 +35,15 @@ if TYPE_CHECKING:
 def submit(
     script: Annotated[
         str | None,
-        typer.Argument(metavar="SCRIPT", help="The script to run. Its folder goes with it.", show_default=False),
+        Argument(metavar="SCRIPT", help="The script to run. Its folder goes with it.", show_default=False),
     ] = None,
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ARGS", help="What the script gets as arguments.", show_default=False),
+        Argument(metavar="ARGS", help="What the script gets as arguments.", show_default=False),
     ] = None,
     experiment: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--experiment",
             "-e",
             help="Default: named like the folder.",
@@ -52,9 +51,9 @@ def submit(
             show_default=False,
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="A name for people.", show_default=False)] = None,
+    name: Annotated[str | None, Option("--name", help="A name for people.", show_default=False)] = None,
     compute: Annotated[
-        str, typer.Option("--compute", help="The compute target to run on.", autocompletion=target_names)
+        str, Option("--compute", help="The compute target to run on.", autocompletion=target_names)
     ] = "local",
     nodes: NodesOption = 1,
     procs: ProcsOption = None,
@@ -63,7 +62,7 @@ def submit(
     parameter_servers: ParameterServersOption = None,
     restarts: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--restarts",
             min=0,
             help="How often it starts again when its nodes are taken away. Default: 3.",
@@ -72,11 +71,11 @@ def submit(
     ] = None,
     command: Annotated[
         str | None,
-        typer.Option("--command", "-c", help="A shell command to run instead of a script.", show_default=False),
+        Option("--command", "-c", help="A shell command to run instead of a script.", show_default=False),
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--source",
             metavar="DIR",
             help="The folder to run in. Default: that of the script, or the current one.",
@@ -85,7 +84,7 @@ def submit(
     ] = None,
     python: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--python",
             metavar="PATH",
             help="The interpreter. Default: that of the active environment.",
@@ -98,17 +97,17 @@ def submit(
     image: ImageOption = None,
     env_var: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--env-var", metavar="KEY=VALUE", help="An environment variable for the script; repeat.", show_default=False
         ),
     ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", "-t", metavar="KEY=VALUE", help="A tag; repeat.", show_default=False)
+        list[str] | None, Option("--tag", "-t", metavar="KEY=VALUE", help="A tag; repeat.", show_default=False)
     ] = None,
     max_seconds: Annotated[
-        int | None, typer.Option("--max-seconds", min=1, help="Stop the run when it takes longer.", show_default=False)
+        int | None, Option("--max-seconds", min=1, help="Stop the run when it takes longer.", show_default=False)
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Show its log until it ends.")] = False,
+    follow: Annotated[bool, Option("--follow", "-f", help="Show its log until it ends.")] = False,
     rank: Annotated[
         str | None,
         rank_logs.rank_option("With --follow: the log of this process of a distributed run, or of all. Default: 0."),
@@ -117,15 +116,15 @@ def submit(
 ) -> None:
     """Submit a training script: runyard submit train.py -- --lr 0.1"""
     if bool(script) == bool(command):
-        raise typer.BadParameter("name either a script, or a command with --command.", param_hint="SCRIPT")
+        raise bad_parameter("name either a script, or a command with --command.", param_hint="SCRIPT")
     choice = Choice(environment, conda, pip, image)
     choice.check(python=python)
     spread = Spread(nodes, procs, framework, backend, parameter_servers)
     spread.check()
     if rank is not None and not follow:
-        raise typer.BadParameter("it says whose log to follow: give --follow too.", param_hint="--rank")
+        raise bad_parameter("it says whose log to follow: give --follow too.", param_hint="--rank")
     if rank is not None and rank != rank_logs.ALL and int(rank) >= spread.processes:
-        raise typer.BadParameter(f"the ranks of this run are 0 to {spread.processes - 1}.", param_hint="--rank")
+        raise bad_parameter(f"the ranks of this run are 0 to {spread.processes - 1}.", param_hint="--rank")
     variables, tags = pairs(env_var or [], "--env-var"), pairs(tag or [], "--tag")
     folder, inside = _source_and_script(script, source)
 
@@ -151,18 +150,20 @@ def submit(
     if max_seconds is not None:
         config.run_config.max_run_duration_seconds = max_seconds
     server = api.Api(workspace.service)
-    run = Experiment(workspace, experiment or experiment_name(folder)).submit(config, tags=tags, display_name=name)
+    # The experiment is created with its run.
+    place = Experiment(workspace, experiment or experiment_name(folder), _create_in_cloud=False)
+    run = place.submit(config, tags=tags, display_name=name)
+    if not follow and not as_json:
+        _announce(run.id, run.get_portal_url())
+        return
     submitted = server.run(run.id)
     if not follow:
-        if as_json:
-            screen.document(without_definition(submitted))
-        else:
-            _announce(submitted)
+        screen.document(without_definition(submitted))
         return
     if as_json:
         screen.event({"event": "submitted", "run": without_definition(submitted)})
     else:
-        _announce(submitted, next_commands=False)
+        _announce(submitted["id"], submitted["web_url"], next_commands=False)
     ended = logs.follow_rank(server, submitted, rank, as_json)
     _conclude(server, ended, as_json)
 
@@ -173,7 +174,7 @@ def _source_and_script(script: str | None, source: Path | None) -> tuple[Path, s
         return source or Path("."), None
     path = Path(script)
     if path.is_dir() and source is None:
-        raise typer.BadParameter(
+        raise bad_parameter(
             f"{script!r} is a folder. Name a script in it, such as {path / 'train.py'}, or give it with --source and a "
             "command with --command.",
             param_hint="SCRIPT",
@@ -216,13 +217,13 @@ def active_python() -> str:
     return sys.executable
 
 
-def _announce(run: RunDocument, next_commands: bool = True) -> None:
-    print(f"Submitted {screen.heading(run['id'])}")
-    print(run["web_url"], flush=True)
+def _announce(run_id: str, web_url: str, next_commands: bool = True) -> None:
+    print(f"Submitted {screen.heading(run_id)}")
+    print(web_url, flush=True)
     if next_commands:
         print("Next:")
         for command in ("logs -f", "show", "metrics", "stop"):
-            print(f"  {formatting.program()} {command} {run['id']}")
+            print(f"  {formatting.program()} {command} {run_id}")
 
 
 def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
@@ -238,4 +239,4 @@ def _conclude(server: Api, run: RunDocument, as_json: bool) -> None:
             print(line)
         print(f"\nNext: {formatting.program()} show {run['id']}")
     if run["status"] != states.COMPLETED:
-        raise typer.Exit(errors.FAILED)
+        raise leave(errors.FAILED)

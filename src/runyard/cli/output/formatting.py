@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
@@ -117,5 +116,7 @@ def program() -> str:
     typed = sys.argv[0]
     if os.path.basename(typed) != "runyard":
         return "runyard"
-    found = shutil.which("runyard")
+    from shutil import which
+
+    found = which("runyard")
     return "runyard" if found and os.path.realpath(found) == os.path.realpath(typed) else typed

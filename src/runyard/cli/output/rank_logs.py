@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from runyard.cli import errors
 from runyard.cli.output import screen
 from runyard.cli.output.following import Attempts, Prefixed, Sink, Tail, interruptible, json_sink, note, show_state
 from runyard.cli.output.summary import distribution
+from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts import history
 
 if TYPE_CHECKING:
@@ -26,13 +25,13 @@ def parse_rank(value: str | None) -> str | None:
     if value.lower() == ALL:
         return ALL
     if not (value.isascii() and value.isdigit()):
-        raise typer.BadParameter(f"{value!r} is no rank: use a number from 0 on, or '{ALL}'.")
+        raise bad_parameter(f"{value!r} is no rank: use a number from 0 on, or '{ALL}'.")
     return value
 
 
 def rank_option(help: str) -> Any:
     """The option `--rank`, as every command takes it; the help text is the command's own."""
-    return typer.Option("--rank", metavar=f"N|{ALL}", help=help, callback=parse_rank, show_default=False)
+    return Option("--rank", metavar=f"N|{ALL}", help=help, callback=parse_rank, show_default=False)
 
 
 def of(run: RunDocument) -> list[str]:

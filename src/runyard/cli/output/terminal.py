@@ -22,6 +22,8 @@ _HALVES = "\ud800-\udfff"  # of a character, which no encoding can write
 _UNREADABLE = re.compile(f"[{_CONTROLS}{_DIRECTIONS}{_HALVES}]")
 _UNREADABLE_IN_LINE = re.compile(f"[\t\n{_CONTROLS}{_DIRECTIONS}{_HALVES}]")
 
+_COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
+
 _OWN = f"\0{os.urandom(8).hex()}\0"
 """Marks the escape character of our own styles: nobody else can know it."""
 
@@ -44,13 +46,12 @@ def _named(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
-def style(text: str, stream: TextIO | None = None, **how: Any) -> str:
+def style(text: str, stream: TextIO | None = None, fg: str | None = None, bold: bool = False) -> str:
     """Text in a colour, or bold, where `stream` (standard output) is a terminal; plain elsewhere."""
     if not (stream or sys.stdout).isatty():
         return text
-    import typer
-
-    return typer.style(readable(text), **how).replace("\x1b", _OWN)
+    codes = [*([_COLOURS[fg]] if fg is not None else []), *([1] if bold else [])]
+    return "".join(f"{_OWN}[{code}m" for code in codes) + f"{readable(text)}{_OWN}[0m"
 
 
 class Guard:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any, Mapping
 
 from runyard.sdk.exceptions import ComputeTargetException, UserErrorException
@@ -99,6 +98,8 @@ def prepare_compute_target(
 
     if not run_config.target:
         raise UserErrorException("The run configuration has no compute target to prepare. Set its target.")
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="runyard-prepare-") as empty:
         config = ScriptRunConfig(
             empty, command=":", compute_target=run_config.target, environment=run_config.environment

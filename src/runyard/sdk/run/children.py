@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
@@ -85,6 +84,8 @@ class RunChildren(RunCore):
             yield run_from(self._experiment.workspace, document)
 
     def _make_child(self, wanted: dict[str, Any], run_id: str | None, lead: bool) -> Run:
+        from uuid import uuid4
+
         from runyard.sdk.run.run import Run
 
         document = make_run(
@@ -94,7 +95,7 @@ class RunChildren(RunCore):
                 "kind": "child",
                 "type": INTERACTIVE_TYPE,
                 "parent_id": self._run_id,
-                "run_id": run_id or str(uuid.uuid4()),
+                "run_id": run_id or str(uuid4()),
             },
             chosen=run_id is not None,
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runyard.client.http import quote
-from runyard.contracts.documents import RunDocument
 from runyard.sdk.exceptions import ActivityFailedException
 from runyard.sdk.run.error import error_lines
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import RunDocument
 
 NO_ERROR = "The run failed, and nothing was said about the cause."
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO, Callable, Iterator, Sequence, Tuple, cast
+from typing import TYPE_CHECKING, BinaryIO, Callable, Iterator, Sequence, Tuple, cast
 
 from runyard.client.http import ClientProblem, Unreachable, quote
 from runyard.contracts import names, pack
-from runyard.contracts.documents import FileDocument
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
 from runyard.sdk.progress import progress
 from runyard.sdk.workspace.service import Service, sdk_exception
 from runyard.system.folders import walk
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import FileDocument
 
 Source = Tuple[str, Path]
 """A name in the run's history, and the file to store under it."""
@@ -187,6 +188,8 @@ def download_all(
 ) -> None:
     """Fetch several files, a few at a time."""
     deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(THREADS) as pool:
         for done in [pool.submit(download, service, run_id, name, target, deadline) for name, target in wanted]:
             done.result()

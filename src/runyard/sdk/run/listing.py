@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
-from runyard.contracts.documents import RunDocument
 from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.notices import notice_once
 from runyard.sdk.workspace.service import Service
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import RunDocument
 
 PAGE = 200
 

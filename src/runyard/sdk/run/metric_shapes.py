@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
-from runyard.contracts.documents import MetricDocument
 from runyard.contracts.journal import unpack_value
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import MetricDocument
 
 ARTIFACT_PREFIX = "aml://artifactId/ExperimentRun/"
 

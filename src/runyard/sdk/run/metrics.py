@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Mapping, cast
+from typing import TYPE_CHECKING, Any, Mapping, cast
 
 from runyard.client.http import quote
-from runyard.contracts.documents import MetricDocument
 from runyard.sdk.exceptions import AzureMLException
 from runyard.sdk.notices import notice, notice_once
 from runyard.sdk.run.core import RunCore
@@ -16,6 +15,9 @@ from runyard.sdk.run.metric_shapes import MetricArtifact, files_of, shapes
 from runyard.sdk.telemetry import charts
 from runyard.sdk.telemetry.journal import metric_name
 from runyard.sdk.telemetry.scalars import Scalar, scalar, scalars
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import MetricDocument
 
 
 class RunMetrics(RunCore):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, cast
 
 from runyard.client.http import quote
-from runyard.contracts.documents import RunDocument
 
 if TYPE_CHECKING:
+    from runyard.contracts.documents import RunDocument
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
     from runyard.sdk.workspace.workspace import Workspace

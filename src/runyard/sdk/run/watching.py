@@ -6,10 +6,9 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runyard.contracts import names
-from runyard.contracts.documents import RunDocument
 from runyard.contracts.history import BUILD_LOG, is_main_log
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk.exceptions import ExperimentExecutionException
@@ -17,6 +16,9 @@ from runyard.sdk.run import file_transfer
 from runyard.sdk.run.core import RunCore
 from runyard.sdk.run.details import details, error_of, error_text, failed
 from runyard.sdk.run.events import LogReader, follow
+
+if TYPE_CHECKING:
+    from runyard.contracts.documents import RunDocument
 
 WAITING = (QUEUED, PROVISIONING)
 """States in which a run waits for nodes; its reason explains it."""

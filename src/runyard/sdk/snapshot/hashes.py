@@ -10,16 +10,18 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
-import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Iterable, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, NamedTuple, cast
 
 from runyard.contracts import manifest, pack
+from runyard.sdk.snapshot.handover import Handover
 from runyard.sdk.snapshot.tree import Found, Tree, unreadable
 from runyard.system.json_files import BadFile, read_object
+
+if TYPE_CHECKING:
+    import tempfile
 
 TRUST_AFTER_NS = 2_000_000_000
 TRIES = 3
@@ -76,17 +78,19 @@ class Content(NamedTuple):
 class Hashes:
     """The hashes of a folder's files, and where to read their bytes. A context manager: it removes copies."""
 
-    def __init__(self, root: Path, known: Known) -> None:
-        self.root, self.known = root, known
+    def __init__(self, root: Path, known: Known, handover: Handover | None = None) -> None:
+        self.root, self.known, self._handover = root, known, handover
         self.contents: dict[str, Content] = {}
-        self._copies = tempfile.TemporaryDirectory(prefix="runyard-snapshot-")
+        self._copies: tempfile.TemporaryDirectory[str] | None = None  # made when it is needed
+        self._copying = threading.Lock()
         self._restless: dict[str, int] = {}
 
     def __enter__(self) -> Hashes:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._copies.cleanup()
+        if self._copies is not None:
+            self._copies.cleanup()
 
     def entries(self, tree: Tree) -> list[manifest.Entry]:
         """The manifest's entries for the files of the tree."""
@@ -101,6 +105,8 @@ class Hashes:
                 self.contents[digest] = Content(file.path, top + file.path, file.size)
                 found.append(manifest.Entry(file.path, manifest.FILE, digest, file.size, file.executable))
         if sum(file.size for file in unknown) > THREADS_FROM:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
                 found.extend(entry for entry in pool.map(self._entry, unknown) if entry is not None)
         else:
@@ -120,9 +126,9 @@ class Hashes:
                 return self._copied(file, place)
             for _ in range(TRIES):
                 read_at = time.time_ns()
-                with place.open("rb") as stream:
+                with place.open("rb", buffering=0) as stream:
                     before = Found.of(file.path, os.fstat(stream.fileno()))
-                    digest, size = pack.digest_of(stream)
+                    digest, size = self._read(cast(BinaryIO, stream))
                     after = Found.of(file.path, os.fstat(stream.fileno()))
                 if before == after and size == after.size:
                     self.known.remember(after, digest, read_at)
@@ -135,12 +141,29 @@ class Hashes:
 
     def _copied(self, file: Found, place: Path) -> manifest.Entry:
         """A file that is written all the time: the content of a copy is sent."""
+        import shutil
+        import tempfile
+
+        with self._copying:
+            if self._copies is None:
+                self._copies = tempfile.TemporaryDirectory(prefix="runyard-snapshot-")
         copy = Path(self._copies.name) / hashlib.sha256(os.fsencode(file.path)).hexdigest()
         shutil.copyfile(place, copy)
-        with copy.open("rb") as stream:
-            digest, size = pack.digest_of(stream)
+        with copy.open("rb", buffering=0) as stream:
+            digest, size = self._read(cast(BinaryIO, stream))
         held = Found(file.path, size, file.mtime_ns, file.ctime_ns, file.inode, file.executable)
         return self._keep(held, digest, str(copy))
+
+    def _read(self, stream: BinaryIO) -> tuple[str, int]:
+        """The hash and the size of a file; on its way to them it is copied for the server of this machine."""
+        if self._handover is not None:
+            start = stream.tell()
+            try:
+                return self._handover.take(stream)
+            except OSError:  # the disk of the server is full, for example: its own refusal says what to do
+                self._handover = None
+                stream.seek(start)
+        return pack.digest_of(stream)
 
     def _keep(self, file: Found, digest: str, place: str) -> manifest.Entry:
         self.contents[digest] = Content(file.path, place, file.size)

@@ -6,16 +6,18 @@ snapshots hold them.
 
 from __future__ import annotations
 
-import hashlib
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Callable, Iterator, Sequence
+from typing import Callable, Iterator, Mapping, Sequence, TypeVar
 
+from runyard.client.http import ClientProblem
 from runyard.contracts import home as homes
 from runyard.contracts import manifest, pack
 from runyard.sdk.exceptions import AzureMLException, SnapshotException
 from runyard.sdk.notices import notice
 from runyard.sdk.progress import progress
 from runyard.sdk.run.file_transfer import sendable
+from runyard.sdk.snapshot.handover import Handover
 from runyard.sdk.snapshot.hashes import Content, Hashes, Known
 from runyard.sdk.snapshot.ignore import ignored_by
 from runyard.sdk.snapshot.tree import Found, Tree, walk
@@ -34,10 +36,28 @@ class _Changed(Exception):
         self.path = path
 
 
+Used = TypeVar("Used")
+
+
 def take_snapshot(service: Service, folder: Path) -> str:
     """Send a folder (or one file) to the server as it is now, and return the snapshot's id.
 
     Raises SnapshotException when something in it cannot be read; the message names it and the remedies.
+    """
+
+    def use(snapshot_id: str, sent: bool) -> str:
+        if not sent:
+            service.put(f"/api/snapshots/{snapshot_id}", body=b"")
+        return snapshot_id
+
+    return with_snapshot(service, folder, use)
+
+
+def with_snapshot(service: Service, folder: Path, use: Callable[[str, bool], Used]) -> Used:
+    """Use the snapshot of a folder as it is now: `use` gets its id and makes the request that names it.
+
+    It is called before the snapshot was sent (False): mostly the server has it, and that is all. Where the server
+    answers that it has not, the snapshot is sent and `use` is called again (True). Raises what `take_snapshot` does.
     """
     root, tree = _walked(folder)
     if tree.size > LARGE:
@@ -45,11 +65,24 @@ def take_snapshot(service: Service, folder: Path) -> str:
     if tree.left_out:
         notice(f"Left out of the snapshot of {folder}: " + "; ".join(sorted(tree.left_out)) + ".")
     cache = homes.home() / "cache" / "snapshots"
-    with Hashes(root, Known(cache, folder)) as hashes:
+    with ExitStack() as stack:
+        handover = Handover.to(service)
+        if handover is not None:
+            stack.enter_context(handover)
+        hashes = stack.enter_context(Hashes(root, Known(cache, folder), handover))
         for _ in range(ATTEMPTS):
             made = manifest.make([*tree.entries, *hashes.entries(tree)])
+            snapshot_id = made.id
             try:
-                return _send(service, made.text, hashes)
+                return use(snapshot_id, False)
+            except AzureMLException as refusal:
+                if problem_code(refusal) != "snapshot_not_found":
+                    raise
+            try:
+                if handover is not None:
+                    handover.deliver(service)
+                _send(service, snapshot_id, made.text, hashes)
+                return use(snapshot_id, True)
             except _Changed as change:
                 hashes.changed(change.path)
                 root, tree = _walked(folder)
@@ -72,16 +105,9 @@ def _walked(folder: Path) -> tuple[Path, Tree]:
     return folder.parent, Tree(folder.parent, [Found.of(folder.name, status)])
 
 
-def _send(service: Service, text: bytes, hashes: Hashes) -> str:
-    """Offer the snapshot by its id alone, then by its manifest, then with the content that the server lacks."""
-    snapshot_id = hashlib.sha256(text).hexdigest()
+def _send(service: Service, snapshot_id: str, text: bytes, hashes: Hashes) -> None:
+    """Offer the snapshot by its manifest, then with the content that the server lacks."""
     address = f"/api/snapshots/{snapshot_id}"
-    try:
-        service.put(address, body=b"")
-        return snapshot_id
-    except AzureMLException as refusal:
-        if problem_code(refusal) != "snapshot_not_found":
-            raise
     missing = service.put(address, body=text)["missing"]
     if missing:
         _upload(service, [(digest, hashes.contents[digest]) for digest in missing])
@@ -91,7 +117,6 @@ def _send(service: Service, text: bytes, hashes: Hashes) -> str:
                 f"The server still lacks {len(left)} of {len(missing)} files after they were sent. Submit again; if "
                 "that does not help, `runyard doctor` checks the server's store."
             )
-    return snapshot_id
 
 
 def _upload(service: Service, wanted: Sequence[tuple[str, Content]]) -> None:
@@ -102,7 +127,8 @@ def _upload(service: Service, wanted: Sequence[tuple[str, Content]]) -> None:
                 _upload_large(service, *batch[0], moved)
                 continue
             body = b"".join(piece for digest, content in batch for piece in _packed(digest, content))
-            service.post("/api/objects", body=body, idempotent=True)
+            with _refused_when_changed(dict(batch)):
+                service.post("/api/objects", body=body, idempotent=True)
             moved(sum(content.size for _, content in batch))
 
 
@@ -124,32 +150,45 @@ def _packed(digest: str, content: Content) -> list[bytes]:
         held = Path(content.place).read_bytes()
     except OSError as error:
         raise _Changed(content.path) from error
-    if hashlib.sha256(held).hexdigest() != digest:
-        raise _Changed(content.path)
     return [pack.header(digest, len(held)), held]
 
 
 def _upload_large(service: Service, digest: str, content: Content, moved: Callable[[int], None]) -> None:
-    """One file that is too large for memory: its hash is checked while its bytes go out."""
+    """One file that is too large for memory."""
     head = pack.header(digest, content.size)
 
     def pieces() -> Iterator[bytes]:
         yield head
-        seen, left = hashlib.sha256(), content.size
+        left = content.size
         try:
             with open(content.place, "rb") as stream:
                 while left:
                     chunk = stream.read(min(pack.CHUNK, left))
                     left -= len(chunk)
-                    seen.update(chunk)
-                    if not chunk or (not left and seen.hexdigest() != digest):
+                    if not chunk:
                         raise _Changed(content.path)
                     yield chunk
                     moved(len(chunk))
         except OSError as error:
             raise _Changed(content.path) from error
 
-    service.post("/api/objects", body=pieces, length=len(head) + content.size, idempotent=True)
+    with _refused_when_changed({digest: content}):
+        service.post("/api/objects", body=pieces, length=len(head) + content.size, idempotent=True)
+
+
+@contextmanager
+def _refused_when_changed(sent: Mapping[str, Content]) -> Iterator[None]:
+    """The server hashes what it receives: a file that has changed since it was hashed here is noticed there."""
+    try:
+        yield
+    except AzureMLException as refusal:
+        inner = refusal.inner_exception
+        if not isinstance(inner, ClientProblem) or inner.code != "content_mismatch":
+            raise
+        changed = sent.get(str(inner.detail.get("expected")))
+        if changed is None:
+            raise
+        raise _Changed(changed.path) from refusal
 
 
 def _largest(folder: Path, tree: Tree) -> str:

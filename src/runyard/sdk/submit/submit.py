@@ -11,12 +11,13 @@ from runyard.sdk.compute.engines import engine_of
 from runyard.sdk.exceptions import AzureMLException, ExperimentExecutionException, UserErrorException
 from runyard.sdk.run.files import SNAPSHOT_PROPERTY
 from runyard.sdk.run.labels import checked_labels
-from runyard.sdk.snapshot.snapshot import take_snapshot
+from runyard.sdk.snapshot.snapshot import with_snapshot
 from runyard.sdk.submit.git import git_properties
 from runyard.sdk.submit.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
 from runyard.sdk.submit.run_request import make_run
 
 if TYPE_CHECKING:
+    from runyard.contracts.documents import RunDocument
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
     from runyard.sdk.submit.runconfig import RunConfiguration
@@ -91,29 +92,29 @@ def submit_script(
     service = experiment.workspace.service
     properties: dict[str, str] = {ENVIRONMENT_PROPERTY: environment_property(run_config, engine)}
     properties.update(git_properties(folder))
-    snapshot_id = None
-    if run_config.history.snapshot_project:
-        snapshot_id = take_snapshot(service, folder)
+    wanted = {
+        "workspace": experiment.workspace.name,
+        "experiment": experiment.name,
+        "run_id": run_id or names.submitted_run(experiment.name),
+        "kind": "script",
+        "type": _run_type or ScriptRun.RUN_TYPE,
+        "parent_id": parent_id,
+        "display_name": display_name,
+        "tags": checked_tags,
+        "properties": properties,
+        "target": run_config.target,
+        "definition": run_config.to_dict(),
+        "launch": launch,
+    }
+
+    def make(snapshot_id: str, sent: bool) -> RunDocument:
         properties[SNAPSHOT_PROPERTY] = snapshot_id
-    document = make_run(
-        service,
-        {
-            "workspace": experiment.workspace.name,
-            "experiment": experiment.name,
-            "run_id": run_id or names.submitted_run(experiment.name),
-            "kind": "script",
-            "type": _run_type or ScriptRun.RUN_TYPE,
-            "parent_id": parent_id,
-            "display_name": display_name,
-            "tags": checked_tags,
-            "properties": properties,
-            "target": run_config.target,
-            "snapshot_id": snapshot_id,
-            "definition": run_config.to_dict(),
-            "launch": launch,
-        },
-        chosen,
-    )
+        return make_run(service, {**wanted, "snapshot_id": snapshot_id}, chosen, whole_snapshot=not sent)
+
+    if run_config.history.snapshot_project:
+        document = with_snapshot(service, folder, make)
+    else:
+        document = make_run(service, wanted, chosen)
     return ScriptRun(experiment, document["id"], directory=str(folder), _document=document)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Iterator, Mapping
@@ -105,17 +105,24 @@ def local_service(home: Path | None = None) -> Service:
     key = (os.getpid(), home)
     service = _local.get(key)
     if service is None:
-        from runyard.client.server_process import ensure_server
-        from runyard.sdk.telemetry import telemetry
+        from runyard.client.server_process import address, ensure_server
 
-        revive = partial(ensure_server, home)
         with _translated():
-            url = revive()
+            url = address(home)
         token = homes.read_token(home)
-        service = Service(Client(Locator(url, token, homes.server_file(home), revive)), home)
+        service = Service(Client(Locator(url, token, homes.server_file(home), partial(ensure_server, home))), home)
         _local[key] = service
-        telemetry.adopt(home)
+        _adopt_journals(home)
     return service
+
+
+def _adopt_journals(home: Path) -> None:
+    """Have what interactive runs left after a crash delivered. Mostly there is nothing, and nothing is loaded."""
+    with suppress(FileNotFoundError):
+        if os.listdir(home / "telemetry"):
+            from runyard.sdk.telemetry import telemetry
+
+            telemetry.adopt(home)
 
 
 def remote_service(url: str) -> Service:

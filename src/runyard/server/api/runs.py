@@ -66,9 +66,17 @@ class EndRequest(BaseModel):
 
 
 @router.post("", status_code=201, summary="Make a run")
-def create(body: RunRequest, request: Request, caller: AnyCaller, context: Context) -> Response:
-    run = run_request.make(context, caller, body)
-    context.scheduler.submitted(run.id)
+def create(
+    body: RunRequest,
+    request: Request,
+    caller: AnyCaller,
+    context: Context,
+    whole_snapshot: Annotated[
+        bool, Query(description="refuse a snapshot that a run found incomplete: it is to be offered first")
+    ] = False,
+) -> Response:
+    run = run_request.make(context, caller, body, whole_snapshot)
+    context.scheduler.submitted(run)
     token = run_token(context.settings.secret, run.id)
     return answer({**documents.run(run, context, request.base_url), "token": token}, 201)
 

@@ -6,7 +6,7 @@ import threading
 from typing import IO, Annotated
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -15,12 +15,12 @@ from runyard.contracts import manifest, pack
 from runyard.server.api.files import BYTES
 from runyard.server.context import Context, ServerContext
 from runyard.server.middleware import reach
-from runyard.server.middleware.auth import AnyCaller, Caller, Uploader, not_allowed
+from runyard.server.middleware.auth import AnyCaller, Caller, Uploader, User, not_allowed
 from runyard.server.middleware.problems import Problem
 from runyard.server.requests import uploads
 from runyard.server.responses.documents import answer
 from runyard.server.responses.downloads import pack_response
-from runyard.store.content import shared, snapshots, wheels
+from runyard.store.content import handed, shared, snapshots, wheels
 from runyard.store.errors import Conflict
 from runyard.store.runs import runs
 
@@ -44,6 +44,15 @@ class Wanted(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     hashes: list[str]
+
+
+class HandedObjects(BaseModel):
+    """Copies that a client on this machine has laid into the folder of the store, by hash, with their sizes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str
+    objects: dict[str, Annotated[int, Field(ge=0, lt=1 << 50)]]
 
 
 @router.put(
@@ -70,6 +79,12 @@ def get(id: SnapshotId, caller: AnyCaller, context: Context) -> Response:
 @router.post("/objects", summary="Store the objects of a pack", openapi_extra=BYTES, dependencies=[Uploader])
 async def store(request: Request, context: Context) -> Response:
     return answer({"stored": await uploads.receive_pack(request, context.store.objects, context.meters.stored)})
+
+
+@router.post("/objects/handed", summary="Take objects that lie beside the store", dependencies=[User])
+def take_handed(body: HandedObjects, context: Context) -> Response:
+    context.meters.stored(sum(body.objects.values()))
+    return answer({"stored": handed.take(context.store.objects, body.token, body.objects)})
 
 
 @router.post("/objects/fetch", summary="Fetch objects as a pack", response_class=StreamingResponse)

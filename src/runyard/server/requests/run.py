@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from sqlalchemy import Connection
 
 from runyard.contracts import names, states
-from runyard.contracts.compute import RESTARTS, Target
+from runyard.contracts.compute import LOCAL, RESTARTS, Target
 from runyard.contracts.distribution import BadDistribution, Distribution
 from runyard.contracts.secrets import veil
 from runyard.server.context import ServerContext
@@ -27,6 +27,7 @@ from runyard.server.requests import named_secrets, run_environment
 from runyard.server.requests.definitions import storing
 from runyard.server.responses.documents import Json
 from runyard.store.assets import compute
+from runyard.store.content import snapshots
 from runyard.store.content.secrets import Secrets
 from runyard.store.runs import experiments, family, runs
 from runyard.store.runs.labels import SUBMITTED_FROM
@@ -93,8 +94,9 @@ class RunRequest(BaseModel):
     start: bool = True
 
 
-def make(context: ServerContext, caller: Caller, request: RunRequest) -> Run:
-    """Check a request and store its run; the scheduler is not informed of it yet."""
+def make(context: ServerContext, caller: Caller, request: RunRequest, whole_snapshot: bool = False) -> Run:
+    """Check a request and store its run; the scheduler is not informed of it yet. `whole_snapshot`: refuse a snapshot
+    of which the last run found something missing."""
     _check_form(request)
     if request.parent_id is not None:
         reach.must_write(context, caller, request.parent_id)
@@ -104,13 +106,15 @@ def make(context: ServerContext, caller: Caller, request: RunRequest) -> Run:
         named_secrets.check(context, caller, request.launch.model_dump())
     if request.kind == SCRIPT:
         _check_target(context, request)
-    return store(context, request, caller.run_id)
+    return store(context, request, caller.run_id, whole_snapshot)
 
 
-def store(context: ServerContext, request: RunRequest, by: str | None = None) -> Run:
+def store(context: ServerContext, request: RunRequest, by: str | None = None, whole_snapshot: bool = False) -> Run:
     """Store the run of a request that was checked, made by the run `by` or by the user."""
     masked = _without_secrets(request, context.secrets)
     with context.store.database.write() as connection:
+        if whole_snapshot and request.snapshot_id is not None:
+            _check_snapshot(connection, request.snapshot_id)
         return _create(connection, masked, by)
 
 
@@ -146,9 +150,11 @@ def _check_launch(launch: LaunchRequest | None) -> None:
 
 def _check_target(context: ServerContext, request: RunRequest) -> None:
     """Refuse a target that is not there, and a run that asks for more nodes than it can ever have."""
+    nodes = _nodes_of(request)
+    if request.target == LOCAL and nodes <= 1:
+        return
     with context.store.database.read() as connection:
         workspace, target = _target_of(connection, request)
-    nodes = _nodes_of(request)
     if nodes <= 1 and target.max_nodes is None:  # a cluster need not be asked for one node
         return
     most = context.scheduler.most_nodes(workspace, target)
@@ -160,6 +166,11 @@ def _check_target(context: ServerContext, request: RunRequest) -> None:
             f"and `runyard compute update {request.target} --max-nodes {nodes}` raises the limit of one that was made.",
             {"nodes": nodes, "most_nodes": most, "target": request.target},
         )
+
+
+def _check_snapshot(connection: Connection, id: str) -> None:
+    if snapshots.is_doubtful(connection, id):
+        raise Problem("snapshot_not_found", f"The snapshot {id} is not whole.", "Send its manifest, and what it lacks.")
 
 
 def _target_of(connection: Connection, request: RunRequest) -> tuple[str, Target]:

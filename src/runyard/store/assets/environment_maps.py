@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused
 from runyard.store.runs import workspaces
 from runyard.store.tables import environment_maps
+
+_OF = select(environment_maps).where(environment_maps.c.workspace == bindparam("here"))
 
 LONGEST = 255
 """Characters of a pattern."""
@@ -80,8 +82,7 @@ def remove(connection: Connection, workspace: str, pattern: str) -> None:
 
 def find(connection: Connection, workspace: str) -> list[EnvironmentMap]:
     """All of them, in the order in which they are tried: an exact name before patterns, longer ones before shorter."""
-    here = workspaces.serial(connection, workspace)
-    rows = connection.execute(select(environment_maps).where(environment_maps.c.workspace == here))
+    rows = connection.execute(_OF, {"here": workspaces.serial(connection, workspace)})
     found = [EnvironmentMap(row.pattern, row.interpreter, row.definition) for row in rows]
     return sorted(found, key=lambda each: (not each.is_exact, -len(each.pattern), each.pattern))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -23,6 +24,12 @@ LOGS = "logs"
 # Building a statement costs more than running it: those that every file needs are built once.
 _BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
 _INSERT = insert(files)
+_GROWING = select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None))
+_SEAL = (
+    update(files)
+    .where(files.c.serial == bindparam("key"), files.c.digest.is_(None))
+    .values(size=bindparam("bytes"), digest=bindparam("hash"), updated_at=bindparam("when"))
+)
 
 
 @dataclass(frozen=True)
@@ -151,39 +158,48 @@ def rename(connection: Connection, run_id: str, new_names: Mapping[str, str]) ->
 def seal(store: Store, run_id: str) -> None:
     """Make an object of every growing file of a run. The hashing holds no lock; no bytes are lost meanwhile."""
     with store.database.read() as connection:
-        left = [entry for entry in find(connection, run_id) if entry.growing is not None]
-    for entry in left:
-        assert entry.growing is not None
-        with store.growing.sealing(entry.growing):
-            while not _seal(store, run_id, entry, entry.growing):
-                pass
+        rows = connection.execute(_GROWING, {"of": runs.serial_of(connection, run_id)})
+        left = [(row.serial, _entry(connection, row)) for row in rows]
+    # Several files may share a lock; everybody takes them in the same order.
+    locks = {id(lock): lock for lock in (store.growing.sealing(key) for key, _ in left)}
+    with ExitStack() as sealing:
+        for _, lock in sorted(locks.items()):
+            sealing.enter_context(lock)
+        while left:
+            left = _seal(store, run_id, left)
 
 
-def _seal(store: Store, run_id: str, entry: FileEntry, key: int) -> bool:
-    """Whether the file is whole now; False when it has begun to grow again while it was hashed."""
-    try:
-        stored = store.objects.adopt(store.growing.take(key))
-    except NotFound:
-        with store.database.write() as connection:
-            current = _row(connection, runs.serial_of(connection, run_id), entry.name)
-            if current is None or current.serial != key or current.digest is not None:
-                return True  # someone else has sealed or replaced it
-            store.growing.revive(key)
-        return False
+def _seal(store: Store, run_id: str, left: Sequence[tuple[int, FileEntry]]) -> list[tuple[int, FileEntry]]:
+    """Those of the files that are not whole yet, because they have begun to grow again while they were hashed."""
+    adopted = {key: _adopted(store, key) for key, _ in left}
+    again = []
     with store.database.write() as connection:
         effects = after_commit.effects(connection)
-        if not store.growing.is_taken(key):
-            store.objects.let_go([stored.digest])
-            effects.released.add(stored.digest)
-            return False
-        connection.execute(
-            update(files)
-            .where(files.c.serial == key, files.c.digest.is_(None))
-            .values(size=stored.size, digest=stored.digest, updated_at=entry.updated_at)
-        )
-        effects.named[stored.digest] = stored.size
-        effects.closed.add(key)
-    return True
+        for key, entry in left:
+            stored = adopted[key]
+            if stored is None:
+                current = _row(connection, runs.serial_of(connection, run_id), entry.name)
+                if current is not None and current.serial == key and current.digest is None:
+                    store.growing.revive(key)
+                    again.append((key, entry))
+                continue  # else someone else has sealed or replaced it
+            if not store.growing.is_taken(key):
+                store.objects.let_go([stored.digest])
+                effects.released.add(stored.digest)
+                again.append((key, entry))
+                continue
+            sealed = {"key": key, "bytes": stored.size, "hash": stored.digest, "when": entry.updated_at}
+            connection.execute(_SEAL, sealed)
+            effects.named[stored.digest] = stored.size
+            effects.closed.add(key)
+    return again
+
+
+def _adopted(store: Store, key: int) -> Stored | None:
+    try:
+        return store.objects.adopt(store.growing.take(key))
+    except NotFound:
+        return None
 
 
 def _dropped(run_id: str, name: str) -> Gone:

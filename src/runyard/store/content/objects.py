@@ -2,6 +2,7 @@
 
     objects/ab/cd…        the content whose hash is abcd…
     objects/incoming/     being written
+    objects/handed/       laid there by clients on this machine (`runyard.store.content.handed`)
     objects/removed/      no row names it; is moved back when it is requested (`runyard.store.content.aside`)
 
 An object is written aside and renamed, so it is there whole or not at all, whatever process dies. It is not forced to
@@ -58,10 +59,11 @@ class Objects:
         self._root = str(folder)
         self._fresh: dict[str, list[float]] = {}  # when each of those who brought it in did so
         self._lock = threading.Lock()
-        self.incoming = folder / "incoming"
+        self.incoming, self.handed = folder / "incoming", folder / "handed"
         self.aside = Aside(folder)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.incoming.mkdir(exist_ok=True)
+        self.handed.mkdir(exist_ok=True, mode=0o700)
 
     def path(self, digest: str) -> Path:
         return Path(self._where(digest))
@@ -126,7 +128,7 @@ class Objects:
         with path.open("rb") as file:
             stored = Stored(*pack.digest_of(file))
         try:
-            self._place(path, stored)
+            self.place(path, stored)
             path.unlink(missing_ok=True)  # a rename between two names of one file does nothing
         except OSError as error:
             if error.errno != errno.EXDEV:
@@ -178,7 +180,7 @@ class Objects:
     def walk(self) -> Iterator[Found]:
         """Every object, and what dead writers left. What comes or goes meanwhile may be seen or not."""
         for folder in sorted(self.folder.iterdir()):
-            if not folder.is_dir() or (len(folder.name) != 2 and folder != self.incoming):
+            if not folder.is_dir() or (len(folder.name) != 2 and folder not in (self.incoming, self.handed)):
                 continue
             for entry in os.scandir(folder):
                 try:
@@ -193,15 +195,16 @@ class Objects:
                     datetime.fromtimestamp(status.st_mtime, timezone.utc),
                 )
 
-    def _place(self, path: Path, stored: Stored) -> None:
-        target = self.path(stored.digest)
+    def place(self, path: str | Path, stored: Stored) -> None:
+        """Move a file in whose hash and size are known, from the same file system."""
+        target = self._where(stored.digest)
         with self._lock:
             self._fresh.setdefault(stored.digest, []).append(time.monotonic())
             # Also in the place of one that is there: its size may be right and its bytes may not, these are known.
             try:
                 os.replace(path, target)
             except FileNotFoundError:
-                target.parent.mkdir(parents=True, exist_ok=True)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
                 os.replace(path, target)
 
 
@@ -239,7 +242,7 @@ class ObjectWriter:
             )
         try:
             self._file.close()
-            self._objects._place(self._path, stored)
+            self._objects.place(self._path, stored)
         except OSError as error:
             self.abort()
             raise _meaning(error, self._objects.folder) from error

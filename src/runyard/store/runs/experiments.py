@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
@@ -19,6 +19,11 @@ from runyard.store.tables import experiments
 from runyard.store.tables import workspaces as workspace_rows
 
 ACTIVE_ONLY, ARCHIVED_ONLY, ALL = "ActiveOnly", "ArchivedOnly", "All"
+
+
+_ROWS: Select[Any] = select(experiments, workspace_rows.c.name.label("workspace_name")).join(workspace_rows)
+# Building a statement costs more than running it: the one that every submit needs is built once.
+_NAMED = _ROWS.where(workspace_rows.c.name == bindparam("within"), experiments.c.name == bindparam("called"))
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,10 @@ class Experiment:
 def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
     """The experiment of that name; made when it is not there."""
     _check(name)
-    here = workspaces.serial(connection, workspace)
-    named = _select().where(experiments.c.workspace == here, experiments.c.name == name)
-    row = connection.execute(named).first()
+    named = {"within": workspace, "called": name}
+    row = connection.execute(_NAMED, named).first()
     if row is None:
+        here = workspaces.serial(connection, workspace)
         connection.execute(
             insert(experiments).values(
                 id=str(uuid.uuid4()),
@@ -48,12 +53,12 @@ def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
                 created_at=datetime.now(timezone.utc),
             )
         )
-        row = connection.execute(named).one()
+        row = connection.execute(_NAMED, named).one()
     return _experiment(row)
 
 
 def look_up(connection: Connection, id: str) -> Experiment | None:
-    row = connection.execute(_select().where(experiments.c.id == id)).first()
+    row = connection.execute(_ROWS.where(experiments.c.id == id)).first()
     return None if row is None else _experiment(row)
 
 
@@ -74,7 +79,7 @@ def find(
     tags: Iterable[tuple[str, str | None]] = (),
 ) -> list[Experiment]:
     """The experiments of a workspace, newest first. A tag is (key, value), or (key, None) for any value."""
-    query = _select().where(experiments.c.workspace == workspaces.serial(connection, workspace))
+    query = _ROWS.where(experiments.c.workspace == workspaces.serial(connection, workspace))
     if name is not None:
         query = query.where(experiments.c.name == name)
     if view == ACTIVE_ONLY:
@@ -128,10 +133,6 @@ def _check(name: str) -> None:
         names.check("experiment", name)
     except names.BadName as error:
         raise Refused("bad_name", str(error)) from error
-
-
-def _select() -> Select[Any]:
-    return select(experiments, workspace_rows.c.name.label("workspace_name")).join(workspace_rows)
 
 
 def _experiment(row: Row[Any]) -> Experiment:

@@ -41,6 +41,13 @@ def add(connection: Connection, run: int, kind: str, texts: Texts) -> None:
         connection.execute(_INSERT, [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
 
 
+def add_all(connection: Connection, run: int, texts: Mapping[str, Texts]) -> None:
+    """The labels of a new run, by kind."""
+    rows = [_row(run, kind, key, value) for kind, some in texts.items() for key, value in _distinct(some).items()]
+    if rows:
+        connection.execute(_INSERT, rows)
+
+
 def put(connection: Connection, run: int, kind: str, texts: Texts) -> None:
     """Set labels, in place of those with the same key."""
     remove(connection, run, kind, texts)

@@ -4,6 +4,7 @@ which state comes next."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -39,17 +40,28 @@ _ROWS: Select[Any] = (
 )
 _KEYS = (tables.runs.c.serial, tables.runs.c.id)
 _BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
+_CURRENT = _BY_ID.add_columns(
+    select(func.max(tables.states.c.at))
+    .where(tables.states.c.run == tables.runs.c.serial)
+    .scalar_subquery()
+    .label("changed_at")
+)
 _SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
 _NEXT_NUMBER = (
     update_(tables.experiments)
-    .where(tables.experiments.c.serial == bindparam("at"))
+    .where(tables.experiments.c.id == bindparam("of"))
     .values(last_number=tables.experiments.c.last_number + 1)
-    .returning(tables.experiments.c.last_number)
+    .returning(tables.experiments.c.last_number, tables.experiments.c.serial, tables.experiments.c.workspace)
 )
 _INSERT = insert(tables.runs).returning(tables.runs.c.serial)
 _INSERT_LAUNCH = insert(tables.launches)
 _INSERT_STATE = insert(tables.states)
 _UPDATE = update_(tables.runs).where(tables.runs.c.serial == bindparam("at"))
+_WHOSE = tables.launches.c.run == _SERIAL.scalar_subquery()
+_SET_HANDLE = update_(tables.launches).where(_WHOSE).values(handle=bindparam("handle"))
+_HANDLE = select(tables.launches.c.handle).where(_WHOSE)
+_DEFINED = select(tables.launches.c.definition, tables.launches.c.launch).where(_WHOSE)
+_SNAPSHOT = select(tables.snapshots.c.serial).where(tables.snapshots.c.id == bindparam("id"))
 
 
 def create(connection: Connection, new: NewRun) -> Run:
@@ -58,13 +70,14 @@ def create(connection: Connection, new: NewRun) -> Run:
     if max(len(new.type), len(new.target)) > 255:
         raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
     _check_snapshot(connection, new.snapshot_id)
-    workspace, experiment, root_id = _place(connection, new)
+    experiment_id, root_id = _place(connection, new)
+    number, experiment, workspace = connection.execute(_NEXT_NUMBER, {"of": experiment_id}).one()
     now = datetime.now(timezone.utc)
     serial = connection.scalar(
         _INSERT,
         {
             "id": new.id,
-            "number": connection.scalar(_NEXT_NUMBER, {"at": experiment}),
+            "number": number,
             "workspace": workspace,
             "experiment": experiment,
             "parent_id": new.parent_id,
@@ -88,8 +101,7 @@ def create(connection: Connection, new: NewRun) -> Run:
     made = {"definition": new.definition, "launch": new.launch, "context": context, "nodes": new.nodes}
     connection.execute(_INSERT_LAUNCH, {"run": serial, **made})
     connection.execute(_INSERT_STATE, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
-    labels.add(connection, serial, labels.TAG, new.tags)
-    labels.add(connection, serial, labels.PROPERTY, new.properties)
+    labels.add_all(connection, serial, {labels.TAG: new.tags, labels.PROPERTY: new.properties})
     return get(connection, new.id)
 
 
@@ -128,11 +140,9 @@ def find(
 
 
 def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
-    row = connection.execute(
-        select(tables.launches.c.definition, tables.launches.c.launch).where(
-            tables.launches.c.run == serial_of(connection, run_id)
-        )
-    ).one()
+    row = connection.execute(_DEFINED, {"id": run_id}).first()
+    if row is None:
+        raise run_not_found(run_id)
     return row.definition or {}, row.launch
 
 
@@ -167,9 +177,32 @@ def update(
     return get(connection, run_id)
 
 
+@dataclass(frozen=True)
+class Current:
+    """A run as it is before a change, and what the change needs to know besides."""
+
+    run: Run
+    serial: int
+    changed_at: datetime  # the latest time in its history: later entries are not earlier, even if a clock was set back
+
+
+def current(connection: Connection, run_id: str) -> Current:
+    row = connection.execute(_CURRENT, {"id": run_id}).first()
+    if row is None:
+        raise run_not_found(run_id)
+    return Current(_with_labels(connection, [row])[0], row.serial, row.changed_at)
+
+
 def record_state(
+    connection: Connection, run_id: str, status: str, reason: str | None, at: datetime | None = None, **more: Any
+) -> Run:
+    """`change_state` for a run that was not read before."""
+    return change_state(connection, current(connection, run_id), status, reason, at, **more)
+
+
+def change_state(
     connection: Connection,
-    run_id: str,
+    before: Current,
     status: str,
     reason: str | None,
     at: datetime | None = None,
@@ -183,34 +216,33 @@ def record_state(
     late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
     one. Warnings are added to those that are there, each once.
     """
-    row = connection.execute(_BY_ID, {"id": run_id}).first()
-    if row is None:
-        raise run_not_found(run_id)
+    run = before.run
     at = at or datetime.now(timezone.utc)
     happened_at = happened_at or at
     ends = status in state_names.TERMINAL
-    before: list[dict[str, str]] = row.warnings or []
+    after = replace(
+        run,
+        status=status,
+        reason=None if reason is None else tables.clean(reason),
+        started_at=run.started_at or (happened_at if status == state_names.RUNNING else None),
+        ended_at=happened_at if ends else None,
+        error=error if ends or error else run.error,
+        warnings=[*run.warnings, *(warning for warning in warnings if warning not in run.warnings)],
+    )
     connection.execute(
         _UPDATE,
         {
-            "at": row.serial,
+            "at": before.serial,
             "status": status,
-            "reason": reason,
-            "started_at": row.started_at or (happened_at if status == state_names.RUNNING else None),
-            "ended_at": happened_at if ends else None,
-            "error": error if ends or error else row.error,
-            "warnings": [*before, *(warning for warning in warnings if warning not in before)] or None,
+            "reason": after.reason,
+            "started_at": after.started_at,
+            "ended_at": after.ended_at,
+            "error": after.error,
+            "warnings": after.warnings or None,
         },
     )
-    connection.execute(_INSERT_STATE, {"run": row.serial, "status": status, "at": at, "reason": reason})
-    return get(connection, run_id)
-
-
-def changed_at(connection: Connection, run_id: str) -> datetime:
-    """The latest time in the history of a run; later entries must not be earlier, even if a clock was set back."""
-    query = select(func.max(tables.states.c.at)).where(tables.states.c.run == serial_of(connection, run_id))
-    found: datetime = connection.execute(query).scalar_one()
-    return found
+    connection.execute(_INSERT_STATE, {"run": before.serial, "status": status, "at": at, "reason": after.reason})
+    return after
 
 
 def states(connection: Connection, run_id: str) -> list[StateChange]:
@@ -235,15 +267,23 @@ def counts_by_status(connection: Connection) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
+def set_handles(connection: Connection, handles: Mapping[str, Json]) -> None:
+    """Store what the engine needs to find the node runners of some runs again. Runs that are not there are skipped."""
+    if handles:
+        connection.execute(_SET_HANDLE, [{"id": run_id, "handle": handle} for run_id, handle in handles.items()])
+
+
 def set_handle(connection: Connection, run_id: str, handle: Json | None) -> None:
-    """Store what the engine needs to find the run's node runners again."""
-    serial = serial_of(connection, run_id)
-    connection.execute(update_(tables.launches).where(tables.launches.c.run == serial).values(handle=handle))
+    """The same for one run, which must be there."""
+    if not connection.execute(_SET_HANDLE, {"id": run_id, "handle": handle}).rowcount:
+        raise run_not_found(run_id)
 
 
 def handle(connection: Connection, run_id: str) -> Json | None:
-    serial = serial_of(connection, run_id)
-    found: Json | None = connection.scalar(select(tables.launches.c.handle).where(tables.launches.c.run == serial))
+    row = connection.execute(_HANDLE, {"id": run_id}).first()
+    if row is None:
+        raise run_not_found(run_id)
+    found: Json | None = row.handle
     return found
 
 
@@ -320,19 +360,15 @@ def _one_of_many(connection: Connection, row: Row[Any]) -> list[Run]:
 def _check_snapshot(connection: Connection, snapshot_id: str | None) -> None:
     if snapshot_id is None:
         return
-    if connection.scalar(select(tables.snapshots.c.serial).where(tables.snapshots.c.id == snapshot_id)) is None:
+    if connection.scalar(_SNAPSHOT, {"id": snapshot_id}) is None:
         raise NotFound("snapshot_not_found", f"There is no snapshot {snapshot_id!r}.", "Send it first.")
 
 
-def _place(connection: Connection, new: NewRun) -> tuple[int, int, str]:
-    """The workspace, the experiment and the root of a new run."""
+def _place(connection: Connection, new: NewRun) -> tuple[str, str]:
+    """The experiment and the root of a new run."""
     if new.parent_id is not None:
-        query = select(tables.runs.c.workspace, tables.runs.c.experiment, tables.runs.c.root_id)
-        parent = connection.execute(query.where(tables.runs.c.id == new.parent_id)).first()
+        parent = connection.execute(_BY_ID, {"id": new.parent_id}).first()
         if parent is None:
             raise run_not_found(new.parent_id)
-        return parent.workspace, parent.experiment, parent.root_id
-    experiment_id = new.experiment_id or experiments.ensure(connection, new.workspace, new.experiment).id
-    query = select(tables.experiments.c.workspace, tables.experiments.c.serial)
-    row = connection.execute(query.where(tables.experiments.c.id == experiment_id)).one()
-    return row.workspace, row.serial, new.id
+        return parent.experiment_id, parent.root_id
+    return new.experiment_id or experiments.ensure(connection, new.workspace, new.experiment).id, new.id

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from runyard.store.errors import Refused
 from runyard.store.runs import workspaces
@@ -15,6 +15,8 @@ from runyard.store.tables import workspace_settings
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
+
+_FIND = select(workspace_settings).where(workspace_settings.c.workspace == bindparam("here"))
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _AGE = re.compile(r"(\d{1,6})([hdw])", re.IGNORECASE | re.ASCII)
@@ -49,8 +51,7 @@ def remove(connection: Connection, workspace: str, key: str) -> None:
 
 def find(connection: Connection, workspace: str) -> dict[str, str]:
     """The value of every known key, whether it was set or not."""
-    here = workspaces.serial(connection, workspace)
-    rows = connection.execute(select(workspace_settings).where(workspace_settings.c.workspace == here))
+    rows = connection.execute(_FIND, {"here": workspaces.serial(connection, workspace)})
     found = {row.key: row.value for row in rows}
     return {key: found.get(key, setting.default) for key, setting in KNOWN.items()}
 

@@ -22,6 +22,7 @@ NO_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 Tags = Mapping[str, "str | None"]
 
 _SERIAL = select(workspaces.c.serial).where(workspaces.c.name == bindparam("name"))
+_NAMED = select(workspaces).where(workspaces.c.name == bindparam("name"))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def create(
         names.check("workspace", name)
     except names.BadName as error:
         raise Refused("bad_name", str(error)) from error
-    row = connection.execute(select(workspaces).where(workspaces.c.name == name)).first()
+    row = connection.execute(_NAMED, {"name": name}).first()
     if row is not None:
         if not exist_ok:
             raise Conflict(

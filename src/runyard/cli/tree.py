@@ -1,0 +1,84 @@
+"""The whole command tree, as typer shows it: help, completion, suggestions, and messages about wrong calls."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from runyard import __version__
+from runyard.cli.commands import compute, config, database, env, retention
+from runyard.cli.main import AROUND, COMMANDS, SERVER, run_guarded
+from runyard.cli.output import terminal
+from runyard.cli.parameters import declare_to_typer
+from runyard.cli.suggestions import Suggesting
+
+
+class Commands(Suggesting):
+    """The top of the command tree."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        arguments = list(sys.argv[1:] if args is None else args)
+
+        def call(name: str | None) -> Any:
+            return super(Commands, self).main(arguments, name, complete_var, standalone_mode=False, **extra)
+
+        if not standalone_mode:
+            with terminal.guarded():
+                return call(prog_name)
+        sys.exit(run_guarded(lambda: call(prog_name or "runyard"), arguments))
+
+
+app = typer.Typer(
+    name="runyard",
+    cls=Commands,
+    help="Run training scripts on machines you own, with the API of Azure ML's SDK v1.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"runyard {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _declare(group: typer.Typer) -> None:
+    for command in (group.registered_callback, *group.registered_commands):
+        if command is not None and command.callback is not None:
+            declare_to_typer(command.callback)
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _declare(below.typer_instance)
+
+
+for _name, (_module, _panel) in COMMANDS.items():
+    _command = getattr(importlib.import_module(f"runyard.cli.commands.{_module}"), _name)
+    app.command(rich_help_panel=_panel)(_command)
+for _group, _panel in ((compute, AROUND), (env, AROUND), (config, AROUND), (database, SERVER), (retention, SERVER)):
+    app.add_typer(_group.app, rich_help_panel=_panel)
+_declare(app)

@@ -1,0 +1,23 @@
+"""The whole tree holds every command, wherever it is declared, and its groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.main import get_command
+
+from runyard.cli import main
+from runyard.cli.tree import app
+
+
+def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
+    root: Any = get_command(app)
+    assert set(root.commands) == {*main.COMMANDS, "compute", "env", "config", "database"}
+    for command in root.commands.values():
+        for each in getattr(command, "commands", {"": command}).values():
+            names = {parameter.name: parameter.opts for parameter in each.params}
+            assert names.get("as_json", ["--json"]) == ["--json"], f"{each.name}: declarations did not reach typer"
+
+
+def test_the_app_is_found_where_it_was() -> None:
+    assert main.app is app
