@@ -40,6 +40,10 @@ class Heartbeats:
         self._last.pop(run_id, None)
         self._leaders.pop(run_id, None)
 
+    def __len__(self) -> int:
+        """How many runs must give signs of life."""
+        return len(self._last)
+
     def check(self) -> list[Run]:
         """Apply what follows from silence; returns the runs that were given up."""
         now, lost = time.monotonic(), []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-HEAD = "0006"
+HEAD = "0007"
 VERSION_TABLE = "runyard_version"
 
 
