@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 from urllib.parse import quote, urlsplit
 
@@ -43,7 +44,7 @@ async def drive_here(url: str, token_of: Callable[[str], str], runs: Sequence[st
     live: list[SimulatedRun] = []
     for number, run_id in enumerate(runs):
         run = SimulatedRun(run_id, token_of(run_id), parts.netloc, driven)
-        await loop.create_connection(lambda run=run: run, parts.hostname, parts.port)  # type: ignore[misc]
+        await loop.create_connection(partial(_itself, run), str(parts.hostname), parts.port or 80)
         live.append(run)
         if number % 50 == 49:
             await asyncio.sleep(0.05)  # they do not all begin in the same moment
@@ -51,6 +52,10 @@ async def drive_here(url: str, token_of: Callable[[str], str], runs: Sequence[st
     for run in live:
         run.close()
     return driven
+
+
+def _itself(run: SimulatedRun) -> SimulatedRun:
+    return run
 
 
 class SimulatedRun(asyncio.Protocol):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from runyard.scheduler import heartbeats
+import pytest
+
+from runyard.scheduler import heartbeats, states
 from runyard.scheduler.heartbeats import Heartbeats
+from runyard.scheduler.states import Fact
 from runyard.scheduler.transitions import Transitions
 from runyard.store.runs import runs
 from runyard.store.runs.runs import NewRun
@@ -34,3 +37,24 @@ def test_a_led_run_is_heard_of_through_the_run_that_leads_it(yard: Yard) -> None
 
     assert status_after_silence_of("child") == "Running"
     assert status_after_silence_of("child", "script") == "NotResponding"
+
+
+def test_a_heartbeat_that_changes_nothing_writes_nothing(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of runs send them: each would take the one place there is for writing."""
+    store = yard.store
+    with store.database.write() as connection:
+        runs.create(connection, NewRun("script", "local", "trial", status="Running", kind="interactive"))
+    scheduler = yard.scheduler
+    before = scheduler.live()
+    with monkeypatch.context() as no_writes:
+        no_writes.setattr(type(store.database), "write", lambda self: pytest.fail("it writes"))
+        assert scheduler.report("script", Fact(states.HEARTBEAT)).status == "Running"
+        scheduler.alive("script")
+    assert scheduler.live() == before + 1
+    scheduler.report("script", Fact(states.SILENT))
+    assert scheduler.report("script", Fact(states.HEARTBEAT)).status == "Running"
+    with store.database.read() as connection:
+        assert [each.status for each in runs.states(connection, "script")] == ["Running", "NotResponding", "Running"]
+    scheduler.report("script", Fact(states.ENDED, outcome="completed"))
+    assert scheduler.report("script", Fact(states.HEARTBEAT)).status == "Completed"
+    assert scheduler.live() == before

@@ -12,7 +12,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.states import COMPLETED, QUEUED, RUNNING
 from runyard.store.content import deletion, files
 from runyard.store.errors import StoreError, Unavailable
-from runyard.store.intake import Intake, Parcel, Standing, Taken
+from runyard.store.intake import Intake, Parcel, RunState, Taken
 from runyard.store.metrics import journals, series, staging
 from runyard.store.runs import attempts, runs
 from runyard.store.runs.records import Run
@@ -64,8 +64,8 @@ def test_a_group_is_stored_whole_and_each_part_is_answered(store: Store, make_ru
     assert codes(group[3]) == ["bad_name", len(POINT), "run_not_found"]
     assert codes(group[4]) == ["bad_request"]
     assert (codes(group[5]), group[5].error) == ([], None)
-    assert group[5].standing is not None
-    assert (group[5].standing.status, group[5].standing.attempt) == (RUNNING, 1)
+    assert group[5].state is not None
+    assert (group[5].state.status, group[5].state.attempt) == (RUNNING, 1)
     assert log_of(store, "a") == b"one\ntwo\n"
     assert (points(store, "a"), points(store, "b")) == (1, 1)
 
@@ -175,7 +175,9 @@ def test_staged_lines_become_points_when_there_are_enough(
         assert len(staging.sizes(connection)) == 1
     ended = parcel("b")
     intake.take([ended])
+    assert intake.has_staged(ended)
     intake.ended(ended)
+    assert not intake.has_staged(ended)
     with store.database.read() as connection:
         assert staging.sizes(connection) == {}
 
@@ -193,7 +195,7 @@ def test_a_journal_with_many_metrics_is_taken_too(
 
 
 def test_who_is_to_report_on() -> None:
-    assert Standing(1, RUNNING, 1, None).live
-    assert Standing(1, QUEUED, 1, None).live
-    assert not Standing(1, QUEUED, 1, "preempted").live
-    assert not Standing(1, COMPLETED, 1, None).live
+    assert RunState(1, RUNNING, 1, None).live
+    assert RunState(1, QUEUED, 1, None).live
+    assert not RunState(1, QUEUED, 1, "preempted").live
+    assert not RunState(1, COMPLETED, 1, None).live

@@ -76,7 +76,8 @@ class Ingest:
 
     async def ended(self, parcel: Parcel) -> None:
         """The run of a parcel has ended."""
-        await in_writer_thread(self._intake.ended, parcel)
+        if self._intake.has_staged(parcel):
+            await in_writer_thread(self._intake.ended, parcel)
 
     async def close(self) -> None:
         """Store what waits, and end."""

@@ -37,7 +37,7 @@ FOLDED_AT_ONCE = 8
 WRITER = re.compile(r"[A-Za-z0-9_.\-]{1,255}", re.ASCII)
 """How the writer of a journal is called."""
 
-_STANDING = (
+_STATE = (
     select(
         tables.runs.c.id,
         tables.runs.c.serial,
@@ -51,7 +51,7 @@ _STANDING = (
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunState:
     """Where a run is now: what the receipt of a delivery reports of it."""
 
     serial: int
@@ -74,7 +74,7 @@ class Parcel:
     parts: Sequence[Part] = ()
     attempt: int | None = None
     answers: list[Answer] = field(default_factory=list)
-    standing: Standing | None = None
+    state: RunState | None = None
     error: Exception | None = None
 
     @property
@@ -94,7 +94,7 @@ Answer = Taken | StoreError
 
 
 class Intake:
-    """Takes parcels. `take` is for one thread; `take_alone` may be called from any."""
+    """Takes parcels. `take` and `fold_due` are for one thread; `take_alone` may be called from any."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -138,11 +138,15 @@ class Intake:
             del self._due[: len(some)]
         return bool(self._due)
 
+    def has_staged(self, parcel: Parcel) -> bool:
+        """Whether something may be staged for the run of a parcel. May be called from any thread."""
+        return parcel.state is None or parcel.state.serial in self._staged
+
     def ended(self, parcel: Parcel) -> None:
-        """A run has ended: make points of all that is staged for it."""
+        """A run has ended: make points of all that is staged for it. May be called from any thread."""
         staging.settle(self._store.database, [parcel.run_id])
-        if parcel.standing is not None:
-            self._staged.pop(parcel.standing.serial, None)
+        if parcel.state is not None:
+            self._staged.pop(parcel.state.serial, None)
 
     def _take(self, group: Sequence[Parcel]) -> None:
         batches = {id(part): journals.read(part.data) for part in _journals(group)}  # outside of any transaction
@@ -157,16 +161,16 @@ class Intake:
             self._create(logs, keys)
         incoming: list[tuple[Parcel, int, Incoming]] = []
         for parcel, here in zip(taken, places, strict=True):
-            standing = parcel.standing
-            assert standing is not None
+            state = parcel.state
+            assert state is not None
             parcel.answers = []
             for part, place in zip(parcel.parts, here, strict=True):
                 if isinstance(place, StoreError):
                     parcel.answers.append(place)
                 elif isinstance(part, LogPart):
-                    key = keys.get((standing.serial, place))
+                    key = keys.get((state.serial, place))
                     parcel.answers.append(self._append(parcel.run_id, part, place, key))
-                elif (run := standing.serial if part.run_id is None else others.get(part.run_id)) is None:
+                elif (run := state.serial if part.run_id is None else others.get(part.run_id)) is None:
                     parcel.answers.append(run_not_found(str(part.run_id)))
                 else:
                     lines = Incoming(run, place, part.offset, part.data, batches[id(part)])
@@ -230,24 +234,24 @@ class Intake:
 
 
 def _look_up(connection: Connection, group: Sequence[Parcel]) -> None:
-    found = _standings(connection, {parcel.run_id for parcel in group})
+    found = _states_of(connection, {parcel.run_id for parcel in group})
     for parcel in group:
-        parcel.standing = found.get(parcel.run_id)
-        parcel.error = None if parcel.standing is not None else run_not_found(parcel.run_id)
+        parcel.state = found.get(parcel.run_id)
+        parcel.error = None if parcel.state is not None else run_not_found(parcel.run_id)
 
 
-def _standings(connection: Connection, run_ids: Iterable[str]) -> dict[str, Standing]:
+def _states_of(connection: Connection, run_ids: Iterable[str]) -> dict[str, RunState]:
     return {
-        row.id: Standing(row.serial, row.status, row.attempt, row.restart)
+        row.id: RunState(row.serial, row.status, row.attempt, row.restart)
         for some in slices(list(run_ids))
-        for row in connection.execute(_STANDING, {"ids": some})
+        for row in connection.execute(_STATE, {"ids": some})
     }
 
 
 def _others(connection: Connection, group: Sequence[Parcel]) -> dict[str, int]:
     """The serials of the other runs that journals in the parcels name."""
     named = {part.run_id for part in _journals(group) if part.run_id is not None}
-    return {run_id: each.serial for run_id, each in _standings(connection, named).items()} if named else {}
+    return {run_id: each.serial for run_id, each in _states_of(connection, named).items()} if named else {}
 
 
 def _place(connection: Connection, parcel: Parcel, part: Part) -> str | StoreError:
@@ -264,8 +268,8 @@ def _place(connection: Connection, parcel: Parcel, part: Part) -> str | StoreErr
         name = names.check_file(part.name)
     except names.BadName as error:
         return Refused("bad_name", str(error), "Choose another name.")
-    standing = parcel.standing
-    if standing is None or parcel.attempt is None or parcel.attempt >= standing.attempt:
+    state = parcel.state
+    if state is None or parcel.attempt is None or parcel.attempt >= state.attempt:
         return name
     return attempts.place_of(connection, parcel.run_id, name, parcel.attempt)
 
@@ -277,7 +281,7 @@ def _journals(group: Sequence[Parcel]) -> Iterable[JournalPart]:
 def _logs(group: Sequence[Parcel], places: Sequence[Sequence[str | StoreError]]) -> Iterable[tuple[str, int, str]]:
     """The growing files that a group writes to: the run of each, its serial, and the name."""
     for parcel, here in zip(group, places, strict=True):
-        assert parcel.standing is not None
+        assert parcel.state is not None
         for part, place in zip(parcel.parts, here, strict=True):
             if isinstance(part, LogPart) and isinstance(place, str):
-                yield parcel.run_id, parcel.standing.serial, place
+                yield parcel.run_id, parcel.state.serial, place

@@ -97,12 +97,12 @@ class _Receipt:
     def status(self) -> str:
         if self.run is not None:
             return self.run.status
-        return self.parcel.standing.status if self.parcel.standing is not None else ""
+        return self.parcel.state.status if self.parcel.state is not None else ""
 
     @property
     def over(self) -> bool:
         """Whether another attempt has followed the one that delivers."""
-        known = self.run or self.parcel.standing
+        known = self.run or self.parcel.state
         return known is not None and self.parcel.attempt is not None and self.parcel.attempt < known.attempt
 
     @property
@@ -110,7 +110,7 @@ class _Receipt:
         """Whether more is to come."""
         if self.run is not None:
             return not (self.run.ended or self.run.between_attempts or self.over)
-        return self.parcel.standing is not None and self.parcel.standing.live and not self.over
+        return self.parcel.state is not None and self.parcel.state.live and not self.over
 
 
 async def _body(receive: Receive) -> bytes:
