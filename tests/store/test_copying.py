@@ -16,7 +16,6 @@ from runyard.store.content import deletion, files, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
-from runyard.store.metrics.journals import Incoming
 from runyard.store.runs import runs, workspace_settings, workspaces
 from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
@@ -56,7 +55,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
     with store.database.write() as connection:
         journals.accept(connection, "r", "w", 0, points + line("l", "ints", [1, 2], 1.0) + line("d", "loss", "why"))
         some = line("v", "loss", 0.25, 2.0, 2)
-        journals.accept_many(connection, [Incoming(runs.serial_of(connection, "r"), "x", 0, some, journals.read(some))])
+        journals.accept_many(connection, [journals.incoming(runs.serial_of(connection, "r"), "x", 0, some)])
         files.put(connection, "r", "outputs/ü", stored)
     files.append(store, "r", "log", 0, b"grows")
     make_run("deleted", status=states.COMPLETED)

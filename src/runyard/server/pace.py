@@ -43,7 +43,7 @@ class Pace:
         self._read: OrderedDict[str, float] = OrderedDict()  # when each run was last read, the earliest first
         self._held: dict[str, set[asyncio.Future[bool]]] = {}
         self._expected: dict[str, list[asyncio.Future[None]]] = {}  # reads that wait for a delivery
-        self._closed = False
+        self.closed = False
         live.on_subscribe = self._come
         live.on_close = self.close
 
@@ -62,7 +62,7 @@ class Pace:
     async def hold(self, run_id: str, seconds: float, lost: Callable[[Callable[[], None] | None], None]) -> bool:
         """Wait for so many seconds, or until somebody watches the run: whether that is so. `lost` is given what to call
         when the client leaves."""
-        if self._closed:
+        if self.closed:
             return False
         held: asyncio.Future[bool] = self._loop.create_future()
         timer = self._loop.call_later(seconds, _end, held, False)
@@ -104,7 +104,7 @@ class Pace:
 
     def close(self) -> None:
         """End every held response, and hold no more: the server is about to stop."""
-        self._closed = True
+        self.closed = True
         for of_run in list(self._held.values()):
             for held in list(of_run):
                 _end(held, False)

@@ -149,7 +149,6 @@ class Intake:
             self._staged.pop(parcel.state.serial, None)
 
     def _take(self, group: Sequence[Parcel]) -> None:
-        batches = {id(part): journals.read(part.data) for part in _journals(group)}  # outside of any transaction
         with self._store.database.read() as connection:
             _look_up(connection, group)
             taken = [parcel for parcel in group if parcel.error is None]
@@ -173,7 +172,7 @@ class Intake:
                 elif (run := state.serial if part.run_id is None else others.get(part.run_id)) is None:
                     parcel.answers.append(run_not_found(str(part.run_id)))
                 else:
-                    lines = Incoming(run, place, part.offset, part.data, batches[id(part)])
+                    lines = journals.incoming(run, place, part.offset, part.data)
                     incoming.append((parcel, len(parcel.answers), lines))
                     parcel.answers.append(Taken(0))  # until it is
         self._accept(incoming)
@@ -242,9 +241,9 @@ def _look_up(connection: Connection, group: Sequence[Parcel]) -> None:
 
 def _states_of(connection: Connection, run_ids: Iterable[str]) -> dict[str, RunState]:
     return {
-        row.id: RunState(row.serial, row.status, row.attempt, row.restart)
+        run_id: RunState(*columns)
         for some in slices(list(run_ids))
-        for row in connection.execute(_STATE, {"ids": some})
+        for run_id, *columns in connection.execute(_STATE, {"ids": some})
     }
 
 

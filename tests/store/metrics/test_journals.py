@@ -240,7 +240,7 @@ def test_what_is_no_batch_is_taken_as_it_was(store: Store, make_run: MakeRun, da
 
 
 def incoming(connection: Connection, writer: str, offset: int, data: bytes, run_id: str = "r") -> Incoming:
-    return Incoming(runs.serial_of(connection, run_id), writer, offset, data, journals.read(data))
+    return journals.incoming(runs.serial_of(connection, run_id), writer, offset, data)
 
 
 def test_many_journals_are_taken_at_once_and_one_that_is_refused_harms_no_other(

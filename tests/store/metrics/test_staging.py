@@ -11,7 +11,6 @@ from runyard.contracts.journal import line
 from runyard.contracts.states import COMPLETED, RUNNING
 from runyard.store import tables
 from runyard.store.metrics import batches, journals, series, staging
-from runyard.store.metrics.journals import Incoming
 from runyard.store.runs import runs
 from runyard.store.runs.records import Run
 from runyard.store.store import Store
@@ -25,7 +24,7 @@ def take(store: Store, *each: tuple[str, str, int, bytes]) -> list[Any]:
         return journals.accept_many(
             connection,
             [
-                Incoming(runs.serial_of(connection, run), writer, offset, data, journals.read(data))
+                journals.incoming(runs.serial_of(connection, run), writer, offset, data)
                 for run, writer, offset, data in each
             ],
         )

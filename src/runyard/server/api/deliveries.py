@@ -7,6 +7,7 @@ comes before it (authentication, protocol, limits, meters) and the refusals are 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -164,7 +165,7 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     if delivery.before:
         receipt.before = await in_writer_thread(_report, context, receipt, delivery.before)
     if receipt.run is None or allowed:
-        await context.ingest.take(parcel, context.pace.is_watched(run_id))
+        await _take(context, parcel)
         if receipt.run is None:
             await _sign_of_life(context, receipt)
     _answer_parts(context, receipt, delivery, refused)
@@ -176,6 +177,16 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
         await context.ingest.ended(parcel)
     context.pace.delivered(run_id)
     return receipt
+
+
+async def _take(context: ServerContext, parcel: Parcel) -> None:
+    try:
+        await context.ingest.take(parcel, context.pace.is_watched(parcel.run_id))
+    except asyncio.CancelledError:
+        if not context.pace.closed:
+            raise
+        help = "Send the delivery again: whatever is stored already is skipped."
+        raise Problem("not_ready", "The server stops.", help) from None
 
 
 async def _refused(context: ServerContext, who: Caller, run_id: str, delivery: Delivery) -> dict[int, Json]:

@@ -112,9 +112,9 @@ def growing_keys(connection: Connection, wanted: Iterable[tuple[int, str]]) -> d
     """The keys of growing files, given as the serial of the run and the name; those that are not there are left out."""
     names_of = {(run, fingerprint(name)): (run, name) for run, name in wanted}
     return {
-        names_of[row.run, bytes(row.name_hash)]: row.serial
+        names_of[run, bytes(name_hash)]: key
         for some in slices(list(names_of), 200)
-        for row in connection.execute(_GROWING, {"keys": some})
+        for key, run, name_hash in connection.execute(_GROWING, {"keys": some})
     }
 
 

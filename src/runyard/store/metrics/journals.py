@@ -69,14 +69,15 @@ def accept(
 
 @dataclass(frozen=True)
 class Incoming:
-    """Lines of the journal of `writer` that begin at byte `offset`, and what they hold; None where that could not be
-    read, which matters only if they are new."""
+    """Lines of the journal of `writer` that begin at byte `offset`, and what they hold: `points` alone, or `batch`,
+    which is None where it could not be read. That matters only if they are new."""
 
     run: int
     writer: str
     offset: int
     data: bytes
     batch: Batch | None
+    points: bool = False
 
 
 def accept_many(connection: Connection, incoming: Sequence[Incoming]) -> list[int | StoreError]:
@@ -92,14 +93,13 @@ def accept_many(connection: Connection, incoming: Sequence[Incoming]) -> list[in
         key, end = (each.run, each.writer), each.offset + len(each.data)
         try:
             lines = _unknown(confirmed.get(key, 0), each.offset, each.data)
-            whole = each.batch is not None and len(lines) == len(each.data)
-            batch = each.batch if whole else batches.parse(lines, end - len(lines)) if lines else None
+            batch = None if each.points or not lines else _batch_of(each, lines)
         except (Conflict, Refused) as error:
             answers.append(error)
             continue
-        if batch is not None and lines:
-            if staging.fits(batch, lines):
-                if batch.series:
+        if lines:
+            if batch is None or staging.fits(batch, lines):
+                if batch is None or batch.series:
                     staged.append(Staged(each.run, each.writer, lines))
             else:
                 staging.add(connection, staged)
@@ -111,6 +111,20 @@ def accept_many(connection: Connection, incoming: Sequence[Incoming]) -> list[in
     staging.add(connection, staged)
     _confirm_many(connection, before, confirmed)
     return answers
+
+
+def _batch_of(each: Incoming, lines: bytes) -> Batch:
+    """What those of the lines hold that are new."""
+    if each.batch is not None and len(lines) == len(each.data):
+        return each.batch
+    return batches.parse(lines, each.offset + len(each.data) - len(lines))
+
+
+def incoming(run: int, writer: str, offset: int, data: bytes) -> Incoming:
+    """Read lines, outside of any transaction."""
+    if len(data) <= staging.SMALL and data.endswith(b"\n") and batches.are_points(data):
+        return Incoming(run, writer, offset, data, None, points=True)
+    return Incoming(run, writer, offset, data, read(data))
 
 
 def read(data: bytes) -> Batch | None:
@@ -199,9 +213,9 @@ def _confirm(connection: Connection, run: int, writer: str, offset: int, is_new:
 
 def _all_confirmed(connection: Connection, keys: Iterable[Key]) -> dict[Key, int]:
     return {
-        (row.run, row.writer): row.offset
+        (run, writer): offset
         for some in slices(sorted(keys), 200)
-        for row in connection.execute(_ALL_CONFIRMED, {"keys": some})
+        for run, writer, offset in connection.execute(_ALL_CONFIRMED, {"keys": some})
     }
 
 
