@@ -53,7 +53,7 @@ def test_what_comes_while_a_group_is_stored_is_stored_together() -> None:
         intake = Recorded()
         it = Ingest(intake)  # type: ignore[arg-type]
         intake.gate.clear()
-        first = asyncio.ensure_future(it.take(Parcel("first")))
+        first = asyncio.ensure_future(it.take(Parcel("first"), at_once=True))
         await asyncio.sleep(0)
         others = [asyncio.ensure_future(it.take(Parcel(f"other-{number}"))) for number in range(3)]
         await asyncio.sleep(0)
@@ -68,6 +68,7 @@ def test_what_comes_while_a_group_is_stored_is_stored_together() -> None:
 def test_a_busy_server_gathers_but_for_who_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "BUSY", 0)
     monkeypatch.setattr(ingest, "GATHER", 3600.0)
+    monkeypatch.setattr(ingest, "LINGER", 0.0)
 
     async def take() -> list[list[str]]:
         intake = Recorded()
@@ -87,6 +88,17 @@ def test_a_busy_server_gathers_but_for_who_is_watched(monkeypatch: pytest.Monkey
     assert asyncio.run(take()) == [["first"], ["waits", "watched"], ["left"]]
 
 
+def test_what_nobody_waits_for_lingers_until_others_have_come() -> None:
+    async def take() -> list[list[str]]:
+        intake = Recorded()
+        it = Ingest(intake)  # type: ignore[arg-type]
+        await asyncio.gather(*(it.take(Parcel(f"run-{number}")) for number in range(3)))
+        await it.close()
+        return intake.groups
+
+    assert asyncio.run(take()) == [["run-0", "run-1", "run-2"]]
+
+
 def test_groups_are_bounded_and_large_parcels_go_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "MOST_PARCELS", 2)
     monkeypatch.setattr(ingest, "LARGE", 10)
@@ -95,7 +107,7 @@ def test_groups_are_bounded_and_large_parcels_go_by_themselves(monkeypatch: pyte
         intake = Recorded()
         it = Ingest(intake)  # type: ignore[arg-type]
         intake.gate.clear()
-        first = asyncio.ensure_future(it.take(Parcel("first")))
+        first = asyncio.ensure_future(it.take(Parcel("first"), at_once=True))
         await asyncio.sleep(0)
         others = [asyncio.ensure_future(it.take(Parcel(f"other-{number}"))) for number in range(5)]
         await asyncio.sleep(0)

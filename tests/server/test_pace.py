@@ -134,6 +134,17 @@ def test_who_has_read_something_watches_for_a_while(monkeypatch: pytest.MonkeyPa
     asyncio.run(watch())
 
 
+def test_few_runs_come_together_and_many_come_spread() -> None:
+    async def ticks(count: int) -> set[float]:
+        it = Pace(Live(), lambda: count)
+        ends = [it._tick(100 + number / 100) for number in range(200)]  # over two seconds
+        assert all(at - 0.5 <= end <= at for at, end in zip((100 + n / 100 for n in range(200)), ends, strict=True))
+        return {round(end, 6) for end in ends}
+
+    assert len(asyncio.run(ticks(1))) == len(asyncio.run(ticks(20))) == 4
+    assert len(asyncio.run(ticks(5000))) > 100
+
+
 def test_nothing_is_held_once_it_is_closed() -> None:
     async def hold() -> None:
         live = Live()

@@ -1,9 +1,9 @@
 """The way of deliveries into the store: those that arrive together are stored in one transaction, by one thread.
 
-Nobody else's work is in that thread, so reads do not wait for it, and it waits for none of them. A delivery is stored
-at once, until there are so many that the next group had better begin a moment after the former: by then more have
-come, and a transaction costs much the same for one as for fifty. What comes from a run that somebody watches never
-waits.
+Nobody else's work is in that thread, so reads do not wait for it, and it waits for none of them. A transaction costs
+much the same for one delivery as for fifty. So what nobody waits for lingers a moment before it is stored, and a little
+longer where many come: by then there are more. What comes from a run that somebody watches is stored at once, and
+everything else with it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from runyard.store.intake import LARGE, Intake, Parcel, Taken
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.server")
+
+LINGER = 0.02
+"""Seconds that a parcel waits for others, unless it is to be stored at once."""
 
 BUSY = 100
 """Parcels in a second from which on groups are gathered."""
@@ -65,10 +68,10 @@ class Ingest:
         if parcel.error is not None:
             raise parcel.error
 
-    async def take_part(self, run_id: str, part: Part, attempt: int | None = None, at_once: bool = False) -> Taken:
-        """Store one part. Raises why it is refused."""
+    async def take_part(self, run_id: str, part: Part, attempt: int | None = None) -> Taken:
+        """Store one part, at once: its sender has the next one ready. Raises why it is refused."""
         parcel = Parcel(run_id, [part], attempt)
-        await self.take(parcel, at_once)
+        await self.take(parcel, at_once=True)
         (answer,) = parcel.answers
         if isinstance(answer, StoreError):
             raise answer
@@ -100,11 +103,10 @@ class Ingest:
         """Have the next group begin when it is due."""
         if self._busy or not self._waiting:
             return
-        left = self._next - self._loop.time()
-        if self._hurry or left <= 0:
+        if self._hurry:
             self._begin()
         elif self._timer is None:
-            self._timer = self._loop.call_later(left, self._begin)
+            self._timer = self._loop.call_later(max(LINGER, self._next - self._loop.time()), self._begin)
 
     def _begin(self) -> None:
         if self._timer is not None:

@@ -26,6 +26,9 @@ MANY = 5000
 QUIET = 30.0
 """Seconds for which the response to a delivery with nothing in it is held: it is a heartbeat."""
 
+LONGEST_TICK, TOGETHER = 0.5, 20
+"""Held responses end at ticks: so many seconds apart, or less, so that so many of them end at one."""
+
 WATCHED = 10.0
 """Seconds for which somebody who has read something of a run counts as watching it."""
 
@@ -65,7 +68,7 @@ class Pace:
         if self.closed:
             return False
         held: asyncio.Future[bool] = self._loop.create_future()
-        timer = self._loop.call_later(seconds, _end, held, False)
+        timer = self._loop.call_at(self._tick(self._loop.time() + seconds), _end, held, False)
         self._held.setdefault(run_id, set()).add(held)
         lost(lambda: _end(held, False))
         try:
@@ -112,6 +115,11 @@ class Pace:
     def __len__(self) -> int:
         """How many responses are held."""
         return sum(map(len, self._held.values()))
+
+    def _tick(self, at: float) -> float:
+        """The last tick until then. Responses that end together are followed by deliveries that are stored together; of
+        many runs only a few end at a time, so that nobody waits behind all of them."""
+        return at - at % min(LONGEST_TICK, TOGETHER * SHORTEST / max(1, self._count()))
 
     def _notice(self, run_ids: Iterable[str]) -> None:
         for run_id in run_ids:

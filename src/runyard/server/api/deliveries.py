@@ -165,7 +165,9 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     if delivery.before:
         receipt.before = await in_writer_thread(_report, context, receipt, delivery.before)
     if receipt.run is None or allowed:
-        await _take(context, parcel)
+        # Facts are of moments that somebody waits for: a start, an end.
+        at_once = bool(delivery.before or delivery.after) or context.pace.is_watched(run_id)
+        await _take(context, parcel, at_once)
         if receipt.run is None:
             await _sign_of_life(context, receipt)
     _answer_parts(context, receipt, delivery, refused)
@@ -179,9 +181,9 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     return receipt
 
 
-async def _take(context: ServerContext, parcel: Parcel) -> None:
+async def _take(context: ServerContext, parcel: Parcel, at_once: bool) -> None:
     try:
-        await context.ingest.take(parcel, context.pace.is_watched(parcel.run_id))
+        await context.ingest.take(parcel, at_once)
     except asyncio.CancelledError:
         if not context.pace.closed:
             raise

@@ -208,7 +208,7 @@ def _link(
 
 
 async def _append(context: ServerContext, run_id: str, part: LogPart, attempt: int | None) -> int:
-    taken = await context.ingest.take_part(run_id, part, attempt, context.pace.is_watched(run_id))
+    taken = await context.ingest.take_part(run_id, part, attempt)
     context.meters.stored(len(part.data))
     context.live.file(run_id, str(taken.name), taken.size)
     return taken.size

@@ -38,7 +38,7 @@ async def accept(
 
 
 async def _accept(context: ServerContext, run_id: str, part: JournalPart) -> int:
-    taken = await context.ingest.take_part(run_id, part, at_once=context.pace.is_watched(run_id))
+    taken = await context.ingest.take_part(run_id, part)
     context.meters.stored(len(part.data))
     context.meters.recorded(part.data.count(b"\n"))
     return taken.size
