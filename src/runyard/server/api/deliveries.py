@@ -164,17 +164,19 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     receipt = _Receipt(parcel)
     if delivery.before:
         receipt.before = await in_writer_thread(_report, context, receipt, delivery.before)
-    if receipt.run is None or allowed:
-        # Facts are of moments that somebody waits for: a start, an end.
-        at_once = bool(delivery.before or delivery.after) or context.pace.is_watched(run_id)
+    # Facts are of moments that somebody waits for: a start, an end.
+    at_once = bool(delivery.before or delivery.after) or context.pace.is_watched(run_id)
+    if allowed:
         await _take(context, parcel, at_once)
-        if receipt.run is None:
-            await _sign_of_life(context, receipt)
     _answer_parts(context, receipt, delivery, refused)
     if delivery.after and all("problem" not in answer for answer in receipt.parts):
         receipt.after = await in_writer_thread(_report, context, receipt, delivery.after)
     else:
         receipt.after = [{"skipped": True} for _ in delivery.after]
+    if receipt.run is None:
+        if parcel.state is None:
+            await _take(context, parcel, at_once)
+        await _sign_of_life(context, receipt)
     if receipt.status in TERMINAL:
         await context.ingest.ended(parcel)
     context.pace.delivered(run_id)
