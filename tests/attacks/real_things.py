@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.server.conftest import Client, serve
 
+from runyard.contracts.delivery import Delivery, JournalPart, encode
 from runyard.server.settings import Settings
 
 WHEEL = "pkg-1.0-py3-none-any.whl"
@@ -94,6 +95,8 @@ class RealThings:
         """The generated body, with nothing in it that would start a program or speak to another machine."""
         if "/journals/" in label:
             return JOURNAL
+        if label.endswith("/deliveries"):
+            return encode(Delivery(parts=[JournalPart(self.fresh("1-"), 0, JOURNAL)]))
         if label.startswith("PUT /api/snapshots") or label == "POST /api/objects":
             return b""
         if not isinstance(generated, dict):

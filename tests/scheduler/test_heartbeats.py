@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from runyard.scheduler import heartbeats, states
 from runyard.scheduler.heartbeats import Heartbeats
 from runyard.scheduler.states import Fact
@@ -66,3 +68,24 @@ def test_led_runs_are_known_until_they_end(yard: Yard) -> None:
     assert beats.any_led
     beats.forget("child")
     assert not beats.any_led
+
+
+def test_a_heartbeat_that_changes_nothing_writes_nothing(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of runs send them: each would take the one place there is for writing."""
+    store = yard.store
+    with store.database.write() as connection:
+        runs.create(connection, NewRun("script", "local", "trial", status="Running", kind="interactive"))
+    scheduler = yard.scheduler
+    before = scheduler.live()
+    with monkeypatch.context() as no_writes:
+        no_writes.setattr(type(store.database), "write", lambda self: pytest.fail("it writes"))
+        assert scheduler.report("script", Fact(states.HEARTBEAT)).status == "Running"
+        scheduler.alive("script")
+    assert scheduler.live() == before + 1
+    scheduler.report("script", Fact(states.SILENT))
+    assert scheduler.report("script", Fact(states.HEARTBEAT)).status == "Running"
+    with store.database.read() as connection:
+        assert [each.status for each in runs.states(connection, "script")] == ["Running", "NotResponding", "Running"]
+    scheduler.report("script", Fact(states.ENDED, outcome="completed"))
+    assert scheduler.report("script", Fact(states.HEARTBEAT)).status == "Completed"
+    assert scheduler.live() == before

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from runyard.contracts.delivery import Delivery, encode
 from runyard.contracts.home import read_server, read_token
 from runyard.server.app import create_app
 from runyard.server.middleware.auth import run_token
@@ -224,6 +225,42 @@ def client(served: Served) -> Client:
 def here(served_on_sqlite: Served) -> Client:
     """Speaks to `served_on_sqlite` with the user's token."""
     return served_on_sqlite.client
+
+
+class Reporter:
+    """The reporter of a run: sends deliveries, on a connection of its own."""
+
+    def __init__(self, client: Client, run: Any) -> None:
+        self.client, self.run, self.path = client.as_run(run), run, f"/api/runs/{run['id']}"
+
+    def send(self, **delivery: Any) -> Answer:
+        return self.client.call("POST", f"{self.path}/deliveries", body=encode(Delivery(**delivery)))
+
+    def deliver(self, **delivery: Any) -> Any:
+        """The receipt."""
+        answer = self.send(**delivery)
+        assert answer.status == 200, answer.body
+        return json.loads(answer.body.splitlines()[0])
+
+    @contextmanager
+    def held(self, **delivery: Any) -> Iterator[tuple[Any, http.client.HTTPResponse]]:
+        """A receipt, and the response, which is still open."""
+        parts = urlsplit(self.client.url)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=PATIENCE)
+        try:
+            headers = {"Authorization": f"Bearer {self.client.token}"}
+            connection.request("POST", f"{self.path}/deliveries", encode(Delivery(**delivery, hold=True)), headers)
+            response = connection.getresponse()
+            assert response.status == 200
+            yield json.loads(response.readline()), response
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def one(here: Client) -> Reporter:
+    """Reports for a run of `served_on_sqlite`."""
+    return Reporter(here, here.make_run())
 
 
 class Process:

@@ -54,6 +54,7 @@ PROTOCOL = {
     "GET /api/runs/{run_id}",
     "PATCH /api/runs/{run_id}",
     "POST /api/runs/{run_id}/facts",
+    "POST /api/runs/{run_id}/deliveries",
     "POST /api/runs/{run_id}/cancel",
     "DELETE /api/runs/{run_id}",
     "GET /api/runs/{run_id}/events",

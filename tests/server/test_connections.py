@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.server.conftest import PATIENCE, Client, Served, serve
+from tests.server.conftest import PATIENCE, Client, Reporter, Served, serve
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -152,6 +153,28 @@ def test_who_has_asked_nothing_for_the_longest_time_goes_when_there_are_too_many
             assert all(map(is_open, idle[1:]))
             served.client.end(run)
             assert next(events)
+
+
+def test_a_response_is_held_only_while_there_is_room(start: Start, line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reporter that waits takes no descriptor that others need."""
+    monkeypatch.setattr(uvicorn_server, "most_connections", lambda: 8)
+    with start() as served:
+        reporter = Reporter(served.client, served.client.make_run())
+        with reporter.held() as (receipt, _):
+            assert "held" in receipt
+        idle = [line(served.client.url, request()) for _ in range(6)]
+        assert {answer(each) for each in idle} == {200}
+        assert "held" not in reporter.deliver(hold=True)
+
+
+def test_as_many_descriptors_are_used_as_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: asked.append(limits))
+    for soft, hard in ((1024, 4096), (4096, 4096), (1024, resource.RLIM_INFINITY), (1024, 1 << 20)):
+        monkeypatch.setattr(resource, "getrlimit", lambda which, found=(soft, hard): found)
+        connections.raise_limit()
+    most = connections.MOST_DESCRIPTORS
+    assert asked == [(4096, 4096), (most, resource.RLIM_INFINITY), (most, 1 << 20)]
 
 
 def test_the_link_to_a_page_is_good_enough(start: Start, line: Line) -> None:

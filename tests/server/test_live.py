@@ -79,3 +79,20 @@ def test_closing_ends_streams_that_are_open_and_those_to_come() -> None:
             assert found.over
 
     asyncio.run(follow())
+
+
+def test_it_is_known_who_is_followed() -> None:
+    async def follow() -> None:
+        live = Live()
+        begun: list[str] = []
+        live.on_subscribe = begun.append
+        live.on_close = lambda: begun.append("closed")
+        assert "a" not in live
+        with live.subscribe("a"):
+            assert "a" in live
+            assert "b" not in live
+        assert "a" not in live
+        live.close()
+        assert begun == ["a", "closed"]
+
+    asyncio.run(follow())

@@ -55,6 +55,8 @@ def fill(store: Store, make_run: MakeRun) -> None:
     points = b"".join(line("v", "loss", value, 1.0, 1) for value in (0.5, *strange))
     with store.database.write() as connection:
         journals.accept(connection, "r", "w", 0, points + line("l", "ints", [1, 2], 1.0) + line("d", "loss", "why"))
+        some = line("v", "loss", 0.25, 2.0, 2)
+        journals.accept_many(connection, [journals.incoming(runs.serial_of(connection, "r"), "x", 0, some)])
         files.put(connection, "r", "outputs/ü", stored)
     files.append(store, "r", "log", 0, b"grows")
     make_run("old", status=states.COMPLETED)

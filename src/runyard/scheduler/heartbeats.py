@@ -11,7 +11,7 @@ from runyard.store.errors import StoreError
 from runyard.store.runs.runs import Run
 
 SILENT_AFTER = 60.0
-"""Seconds without a sign of life until a run counts as NotResponding; its reporter sends one every 10 s."""
+"""Seconds without a sign of life until a run counts as NotResponding; its reporter sends one every 30 s at least."""
 
 LOST_AFTER = 1800.0
 """Seconds without a sign of life until a run is given up."""
@@ -46,6 +46,10 @@ class Heartbeats:
         self._last.pop(run_id, None)
         self._leaders.pop(run_id, None)
         self._found_silent.pop(run_id, None)
+
+    def __len__(self) -> int:
+        """How many runs must give signs of life."""
+        return len(self._last)
 
     def check(self) -> list[Run]:
         """Apply what follows from silence; returns the runs that were given up."""

@@ -102,8 +102,18 @@ class Scheduler:
         """A run's reporter gave a sign of life."""
         self._heartbeats.received(run_id)
 
+    def alive(self, run_id: str) -> None:
+        """The reporter of a run that has not ended was there. Nothing is stored."""
+        self._heartbeats.expect(run_id)
+
+    def live(self) -> int:
+        """How many runs are expected to give signs of life."""
+        return len(self._heartbeats)
+
     def report(self, run_id: str, fact: Fact) -> Run:
         """Apply what a run's reporter saw; returns the run after it."""
+        if fact.kind == states.HEARTBEAT and (running := self._unchanged_by_heartbeat(run_id)) is not None:
+            return running
         if fact.kind != states.ENDED:
             run = self._transitions.apply(run_id, fact)
             if not (run.ended or run.between_attempts):
@@ -211,6 +221,16 @@ class Scheduler:
         queue = self._queues.changed(workspace, name)
         if queue is not None:
             queue.wake()
+
+    def _unchanged_by_heartbeat(self, run_id: str) -> Run | None:
+        """The run, if a heartbeat changes nothing of it: then there is nothing to write."""
+        with self._store.database.read() as connection:
+            run = runs.get(connection, run_id)
+        if run.status == names.NOT_RESPONDING:
+            return None
+        if not (run.ended or run.between_attempts):
+            self._heartbeats.expect(run_id)
+        return run
 
     # What follows from a change
 

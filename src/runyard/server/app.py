@@ -19,6 +19,7 @@ from runyard.scheduler.scheduler import Scheduler, Surroundings
 from runyard.server import maintenance
 from runyard.server.api import (
     compute,
+    deliveries,
     environment_maps,
     environments,
     events,
@@ -39,17 +40,21 @@ from runyard.server.api import (
 )
 from runyard.server.api.description import DescribedApp
 from runyard.server.context import ServerContext
+from runyard.server.ingest import Ingest
 from runyard.server.live import Live
 from runyard.server.middleware import auth, problems
 from runyard.server.middleware.body_limit import BodyLimit
+from runyard.server.middleware.direct import Direct
 from runyard.server.middleware.meters import Metered, Meters
 from runyard.server.middleware.protocol import ProtocolCheck
+from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
 from runyard.server.studio import routes as page
 from runyard.store.content import sweeping
 from runyard.store.content.secrets import Secrets
 from runyard.store.errors import StoreError
+from runyard.store.metrics import staging
 from runyard.store.runs import workspaces as stored_workspaces
 from runyard.store.store import Store
 
@@ -76,7 +81,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The server of one home folder. `settings` has its token, secret and url."""
     if not settings.token or not settings.secret:
         raise ValueError("a server without a token and a secret would let everybody in")
-    live, meters = Live(), Meters()
+    live, meters, tokens = Live(), Meters(), auth.Tokens(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -89,8 +94,20 @@ def create_app(settings: Settings) -> FastAPI:
             scheduler = _scheduler(settings, store, engines, secrets, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
-            started_at, readiness = datetime.now(timezone.utc), Readiness(store)
-            app.state.context = ServerContext(settings, store, secrets, scheduler, live, meters, readiness, started_at)
+            ingest, pace = await Ingest.open(store), Pace(live, scheduler.live)
+            stack.push_async_callback(ingest.close)
+            app.state.context = ServerContext(
+                settings=settings,
+                store=store,
+                secrets=secrets,
+                scheduler=scheduler,
+                live=live,
+                meters=meters,
+                readiness=Readiness(store),
+                ingest=ingest,
+                pace=pace,
+                started_at=datetime.now(timezone.utc),
+            )
             stack.callback(live.close)
             stack.callback(asyncio.create_task(_maintain(settings, store, engines)).cancel)
             yield
@@ -98,14 +115,16 @@ def create_app(settings: Settings) -> FastAPI:
     # Neither of the pages that show the API is on: they load scripts from elsewhere.
     app = DescribedApp(title="Runyard", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.live = live
+    app.router.routes.insert(0, deliveries.route)  # the first one that is compared with an address
     for routes in ROUTES:
         app.include_router(routes.router)
     problems.install(app)
     app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])
-    app.add_middleware(auth.Authentication, settings=settings)
+    app.add_middleware(auth.Authentication, tokens=tokens)
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)
     app.add_middleware(Metered, meters=meters)
+    app.direct = Direct(deliveries.route, app.usual, tokens, meters)
     return app
 
 
@@ -125,8 +144,9 @@ async def _maintain(settings: Settings, store: Store, engines: Engines) -> None:
         log.warning("the SDK could not be laid out for runs: %s", error)
     try:
         await run_in_threadpool(sweeping.bring_back, store)
+        await run_in_threadpool(staging.settle_ended, store.database)
     except (StoreError, OSError) as error:
-        log.warning("what was moved aside could not be looked through: %s", error)
+        log.warning("what was left by a former server could not be looked through: %s", error)
     while True:
         await asyncio.sleep(maintenance.EVERY)
         await run_in_threadpool(maintenance.tidy, store)

@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
+from runyard.store.content.growing_files import most_open
+
 log = logging.getLogger("runyard.server")
 
 HEAD_SECONDS = 20.0
@@ -31,6 +33,9 @@ DISCARDED = 1 << 20
 
 STRANGERS = 64
 """How many connections of one address may be without a token: a browser opens six."""
+
+MOST_DESCRIPTORS = 1 << 17
+"""More are not asked for: some systems count what is allowed, not what is used."""
 
 _STATE = "runyard.connection"
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -48,12 +53,35 @@ def is_stranger(scope: MutableMapping[str, Any]) -> bool:
     return connection is not None and not connection.trusted
 
 
+def on_lost(scope: MutableMapping[str, Any], callback: Callable[[], None] | None) -> None:
+    """Have a function called when the connection of this request is lost before its response has ended; None: no
+    more."""
+    connection = scope.get("state", {}).get(_STATE)
+    if connection is not None:
+        connection.on_lost = callback
+
+
+def has_room(scope: MutableMapping[str, Any]) -> bool:
+    """Whether the connection of this request may stay open with nothing on it: others may need its descriptor."""
+    connection = scope.get("state", {}).get(_STATE)
+    return connection is None or connection.watch.has_room
+
+
+def raise_limit() -> None:
+    """Let this process have as many descriptors as the system allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(hard, MOST_DESCRIPTORS) if hard != resource.RLIM_INFINITY else MOST_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):  # macOS has a lower limit than it reports
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def most_connections() -> int:
     """As many as the descriptors allow that the database, uploads and runs leave free."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if limit == resource.RLIM_INFINITY:
         return 1 << 16
-    return max(16, limit - min(limit // 2, 192))
+    return max(16, limit - min(limit // 2, 128 + most_open()))
 
 
 class Connections:
@@ -68,6 +96,10 @@ class Connections:
 
     def __len__(self) -> int:
         return len(self._all)
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._all) * 4 < self._most * 3
 
     def add(self, connection: Watched) -> None:
         self._all[connection] = None
@@ -132,6 +164,7 @@ class Watched(asyncio.Protocol):
     connections: Any  # uvicorn's own set, which it empties at the end
     watch: Connections
     trusted = False
+    on_lost: Callable[[], None] | None = None
     waits_since: float | None = None  # for the rest of a head; None: there is nothing to wait for
     _unasked = 0  # bytes since the last head was whole
 
@@ -153,6 +186,8 @@ class Watched(asyncio.Protocol):
         self.watch.remove(self)
         self.app_state = {}
         super().connection_lost(exc)
+        if self.on_lost is not None:
+            self.on_lost()
 
     def data_received(self, data: bytes) -> None:
         if not self.idle:

@@ -9,8 +9,10 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from runyard.scheduler.scheduler import Scheduler
+from runyard.server.ingest import Ingest
 from runyard.server.live import Live
 from runyard.server.middleware.meters import Meters
+from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
 from runyard.store.content.secrets import Secrets
@@ -26,6 +28,8 @@ class ServerContext:
     live: Live
     meters: Meters
     readiness: Readiness
+    ingest: Ingest
+    pace: Pace
     started_at: datetime
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -70,15 +70,25 @@ class Live:
         self._lock = threading.Lock()
         self._subscriptions: dict[str, list[Subscription]] = {}
         self._closed = False
+        self.on_subscribe: Callable[[str], None] = lambda run_id: None
+        self.on_close: Callable[[], None] = lambda: None
+
+    def __contains__(self, run_id: str) -> bool:
+        """Whether a stream of this run is open."""
+        return run_id in self._subscriptions
 
     def state(self, run_id: str, change: StateChange) -> None:
         """A run has changed its state."""
+        if run_id not in self._subscriptions:  # most runs: not worth the lock that all of them share
+            return
         with self._lock:
             for each in self._subscriptions.get(run_id, ()):
                 each.add(state=change)
 
     def file(self, run_id: str, name: str, size: int) -> None:
         """A log has grown, or a file has come."""
+        if run_id not in self._subscriptions:
+            return
         with self._lock:
             for each in self._subscriptions.get(run_id, ()):
                 each.add(file=(name, size))
@@ -91,6 +101,7 @@ class Live:
             if self._closed:
                 subscription.add(over=True)
             self._subscriptions.setdefault(run_id, []).append(subscription)
+        self.on_subscribe(run_id)
         try:
             yield subscription
         finally:
@@ -106,6 +117,7 @@ class Live:
             for waiting in self._subscriptions.values():
                 for each in waiting:
                     each.add(over=True)
+        self.on_close()
 
     def __len__(self) -> int:
         with self._lock:

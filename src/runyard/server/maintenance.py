@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from runyard.store import compaction
 from runyard.store.content import retention, sweeping
 from runyard.store.errors import StoreError
-from runyard.store.metrics import consolidation
+from runyard.store.metrics import consolidation, staging
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.server")
@@ -57,6 +57,7 @@ def _retain(store: Store) -> None:
 
 
 def _pack(store: Store) -> None:
+    staging.settle_ended(store.database)
     until = datetime.now(timezone.utc) - SETTLED
     packed = consolidation.merge_ended(store.database, until - LOOKED_BACK, until)
     if packed:

@@ -82,6 +82,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     # looking for it would only cost time: a tenth of the start, and a little at every later collection.
     gc.disable()
     from runyard.server.app import create_app
+    from runyard.server.connections import raise_limit
     from runyard.server.uvicorn_server import Server
     from runyard.store.errors import DiskFull, StoreError
 
@@ -91,6 +92,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         homes.write_private(homes.server_file(settings.home), json.dumps(record))
         log.info("runyard %s serves %s at %s", __version__, settings.home, settings.url)
 
+    raise_limit()
     server = Server(create_app(settings), started)
     gc.freeze()
     gc.enable()

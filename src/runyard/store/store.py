@@ -55,6 +55,7 @@ class Store:
         return cls(database, folders.objects, folders.growing), fit
 
     def close(self) -> None:
+        self.growing.close()
         self.database.close()
 
 

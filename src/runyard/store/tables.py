@@ -307,6 +307,17 @@ journals = Table(
     Column("offset", BigInteger, nullable=False),
 )
 
+staged_lines = Table(
+    "staged_lines",
+    metadata,
+    _serial(),
+    _run(),
+    Column("writer", CleanText, nullable=False),
+    Column("lines", LargeBinary, nullable=False),
+    Index("staged_lines_by_run", "run"),
+)
+"""Lines of journals that are confirmed and not yet part of series (`runyard.store.metrics.staging`)."""
+
 series = Table(
     "series",
     metadata,

@@ -24,6 +24,7 @@ RUN = "/api/runs/{run_id}"
 OWN = {("GET", f"{RUN}/nodes/{{node}}/plan")}
 LED = {
     ("POST", f"{RUN}/facts"),
+    ("POST", f"{RUN}/deliveries"),
     ("PUT", f"{RUN}/meeting"),
     ("GET", f"{RUN}/meeting"),
     ("POST", f"{RUN}/preempt"),
@@ -180,7 +181,8 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
     if template.endswith("environment-maps") and method == "DELETE":
         path += "?pattern=x"
     body = _body(made, method, template, which, workspace)
-    return made.own.call(method, path, body, body=b"" if body is None else None, begin=template.endswith("/events"))
+    raw = b"{}\n" if template.endswith("/deliveries") else b"" if body is None else None
+    return made.own.call(method, path, body, body=raw, begin=template.endswith("/events"))
 
 
 def _name(template: str, workspace: str) -> str:

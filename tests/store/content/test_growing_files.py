@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import threading
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runyard.store.content.growing_files import Growing
+from runyard.store.content import growing_files
+from runyard.store.content.growing_files import STRIPES, Growing
 from runyard.store.content.objects import Objects
 from runyard.store.errors import Conflict, NotFound
 
@@ -131,3 +133,50 @@ def test_any_order_of_pieces_gives_a_beginning_of_the_file(
         else:
             assert growing.append(7, start, piece) == max(before, start + len(piece))
         assert growing.open(7).read() == content[: growing.size(7)]
+
+
+def test_few_descriptors_stay_open_and_all_files_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing_files, "most_open", lambda: STRIPES)  # one for each stripe
+    growing = Growing(tmp_path / "growing")
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    keys = range(3 * STRIPES)
+    for key in keys:
+        growing.restart(key)
+    for turn in range(2):
+        for key in keys:
+            assert growing.append(key, 4 * turn, b"turn") == 4 * (turn + 1)
+    if before is not None:
+        assert len(os.listdir("/proc/self/fd")) - before == STRIPES
+    growing.close()
+    assert growing.append(1, 8, b"on") == 10, "whoever appends after the end opens it again"
+    growing.close()
+
+
+@pytest.mark.parametrize("leave", ["take", "remove", "set_aside"])
+def test_a_file_that_goes_takes_no_more_bytes(tmp_path: Path, leave: str) -> None:
+    """Its descriptor is open, and bytes that went there would be lost, or be in an object that must not change."""
+    growing = Growing(tmp_path / "growing")
+    growing.restart(7)
+    growing.append(7, 0, b"here")
+    getattr(growing, leave)(7)
+    with pytest.raises(NotFound):
+        growing.append(7, 4, b"lost")
+
+
+def test_a_file_that_begins_anew_takes_bytes_from_the_start(tmp_path: Path) -> None:
+    growing = Growing(tmp_path / "growing")
+    growing.restart(7)
+    growing.append(7, 0, b"former")
+    growing.restart(7)
+    assert growing.append(7, 0, b"new") == 3
+    growing.close()
+
+
+def test_the_limit_of_open_files_decides_how_many_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def limit(count: int) -> int:
+        monkeypatch.setattr(resource, "getrlimit", lambda which: (count, count))
+        return growing_files.most_open()
+
+    assert limit(256) == limit(1024) == STRIPES
+    assert STRIPES < limit(20_000) < 5000
+    assert limit(1 << 20) == limit(resource.RLIM_INFINITY) == 256 * STRIPES

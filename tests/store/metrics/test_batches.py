@@ -124,3 +124,45 @@ def test_lines_longer_than_a_block_are_read() -> None:
 def test_a_number_that_json_could_not_give_back_is_refused(line: bytes) -> None:
     with pytest.raises(Refused, match="Line 2"):
         batches.parse(GOOD + line, 0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b'["v","a",1.0,2.0,3]', b'["v","a",-1,2.0,null]', b'["v","a",123456789012345678901234567890,2.0,1]'),
+        *(b'["v","a",true,2.0,1]', b'["v","a","x",2.0,1]', b'["v","a",null,2.0,1]', b'["v","a",{"f":"nan"},2.0,1]'),
+        *(b'["v","a",1.0,2,1]', b'["v","a",1.0,1e999,1]', b'["v","a",1e999,2.0,1]', b'["v","a",1.0,NaN,1]'),
+        *(
+            b'["v","a",1.0,2.0,9223372036854775808]',
+            b'["v","a",1.0,2.0,-9223372036854775808]',
+            b'["v","a",1.0,2.0,1.5]',
+        ),
+        *(b'["v","a",1.0,2.0,true]', b'["v","a",1.0,2.0]', b'["v","a",1.0,2.0,1,2]', b'["v",7,1.0,2.0,1]'),
+        *(b'["v",null,1.0,2.0,1]', b'["l","a",[1],2.0]', b'["g",{"a":"b"}]', b'["d","a","b"]', b'["f","a","b"]'),
+        *(
+            b"[]",
+            b"{}",
+            b"null",
+            b"3",
+            b'"v"',
+            b"",
+            b"no",
+            b'["v","a",1.0,2.0,1],["v","a",1.0,2.0,1]',
+            b'["v","\\ud800",1,2.0,1]',
+        ),
+    ],
+)
+def test_what_passes_for_points_can_be_parsed(line: bytes) -> None:
+    """Else it would be confirmed, and could never become part of a series."""
+    for lines in (line + b"\n", GOOD + line + b"\n" + GOOD):
+        if not batches.are_points(lines):
+            continue
+        batch = batches.parse(lines, 0)
+        assert {name.kind for name in batch.series} == {"values"}
+        assert sum(chunk.count for chunk in batch.series.values()) == lines.count(b"\n")
+
+
+def test_plain_points_are_seen_as_such() -> None:
+    assert batches.are_points(GOOD * 3)
+    assert batches.are_points(b'["v","a",1,2.0,null]\n["v","b",-0.5,2.0,-7]\n')
+    assert not batches.are_points(b'["v","a",{"f":"nan"},2.0,1]\n')

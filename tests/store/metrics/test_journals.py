@@ -13,7 +13,8 @@ from runyard.contracts import journal
 from runyard.contracts.journal import line, pack_value
 from runyard.store import tables
 from runyard.store.errors import Conflict, NotFound, Refused
-from runyard.store.metrics import journals, series
+from runyard.store.metrics import journals, series, staging
+from runyard.store.metrics.journals import Incoming
 from runyard.store.runs import runs
 from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
@@ -236,3 +237,53 @@ def test_what_is_no_batch_is_taken_as_it_was(store: Store, make_run: MakeRun, da
     else:
         assert journals.take(store.database, "r", "w", 0, data) == 0
     assert metrics(store) == []
+
+
+def incoming(connection: Connection, writer: str, offset: int, data: bytes, run_id: str = "r") -> Incoming:
+    return journals.incoming(runs.serial_of(connection, run_id), writer, offset, data)
+
+
+def test_many_journals_are_taken_at_once_and_one_that_is_refused_harms_no_other(
+    store: Store, make_run: MakeRun
+) -> None:
+    make_run("r")
+    make_run("other")
+    first, second = LINES[0], LINES[1]
+    with store.database.write() as connection:
+        answers = journals.accept_many(
+            connection,
+            [
+                incoming(connection, "w", 0, first),
+                incoming(connection, "w", len(first), second),  # follows the one before it in the same transaction
+                incoming(connection, "w", 999, first),
+                incoming(connection, "x", 0, b"no journal\n"),
+                incoming(connection, "x", 0, b"no line feed"),
+                incoming(connection, "w", 0, first, "other"),
+                incoming(connection, "w", 0, first + second),  # known by now
+            ],
+        )
+    end = len(first + second)
+    codes = [answer if isinstance(answer, int) else answer.code for answer in answers]
+    assert codes == [len(first), end, "offset_gap", "bad_journal", "bad_journal", len(first), end]
+    assert isinstance(answers[2], Conflict)
+    assert answers[2].detail == {"offset": end}
+    staging.settle(store.database, ["r", "other"])
+    assert metrics(store)[0]["steps"] == [0, 1]
+    assert metrics(store, "other")[0]["steps"] == [0]
+    assert accept(store, end, LINES[2]) == end + len(LINES[2]), "one at a time goes on where many have stopped"
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, 5), min_size=1, max_size=8), together=st.booleans())
+def test_however_lines_are_cut_each_point_is_there_once(
+    store: Store, make_run: MakeRun, cuts: list[int], together: bool
+) -> None:
+    run = make_run().id
+    data = b"".join(LINES)
+    ends = [sum(map(len, LINES[:cut])) for cut in [*cuts, 5]]
+    with store.database.write() as connection:
+        some = [incoming(connection, "w", 0, data[:end], run) for end in ends]
+        for group in [some] if together else [[each] for each in some]:
+            journals.accept_many(connection, group)
+    staging.settle(store.database, [run])
+    assert metrics(store, run)[0]["steps"] == [0, 1, 2, 3, 4]

@@ -15,13 +15,15 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import Response, StreamingResponse
 
 from runyard.contracts import names, pack
+from runyard.contracts.delivery import LogPart
 from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.problems import Problem
-from runyard.server.middleware.reach import LedRun, ReadRun, WrittenRun
+from runyard.server.middleware.reach import LedRun, SeenRun, WrittenRun
 from runyard.server.requests import uploads
 from runyard.server.responses import documents
 from runyard.server.responses.documents import answer
 from runyard.server.responses.downloads import file_response
+from runyard.server.threads import in_writer_thread
 from runyard.store.content import files
 from runyard.store.content.files import FileEntry
 from runyard.store.content.objects import ObjectWriter, Stored
@@ -60,7 +62,7 @@ class Links(BaseModel):
 
 
 @router.get("/files", summary="List the files of a run")
-def find(run_id: ReadRun, context: Context, prefix: str = "") -> Response:
+def find(run_id: SeenRun, context: Context, prefix: str = "") -> Response:
     with context.store.database.read() as connection:
         runs.get(connection, run_id)
         entries = files.find(connection, run_id, prefix)
@@ -68,7 +70,7 @@ def find(run_id: ReadRun, context: Context, prefix: str = "") -> Response:
 
 
 @router.get("/files/{name:file}", summary="The bytes of a file, or a range of them", response_class=StreamingResponse)
-def download(run_id: ReadRun, name: str, context: Context, range: Annotated[str | None, Header()] = None) -> Response:
+def download(run_id: SeenRun, name: str, context: Context, range: Annotated[str | None, Header()] = None) -> Response:
     name = names.check_file(name)
     opened = open_file(context.store, run_id, name)
     return file_response(opened.file, opened.size, name, range, opened.digest)
@@ -86,7 +88,7 @@ async def upload(
     name = names.check_file(name)
     await run_in_threadpool(_must_exist, context, run_id)
     writer = await uploads.receive_object(request, context.store.objects)
-    name, stored = await run_in_threadpool(_keep, context, run_id, name, attempt, writer, x_runyard_hash)
+    name, stored = await in_writer_thread(_keep, context, run_id, name, attempt, writer, x_runyard_hash)
     context.meters.stored(stored.size)
     context.live.file(run_id, name, stored.size)
     return answer({"name": name, "size": stored.size, "hash": stored.digest})
@@ -120,10 +122,10 @@ async def append(
         raise Problem("bad_request", "A file that begins anew begins at offset 0.", "Send restart=true with offset=0.")
     size: int | None = None
     async for piece in uploads.pieces(request):
-        size = await run_in_threadpool(_append, context, run_id, name, attempt, offset, piece, restart)
+        size = await _append(context, run_id, LogPart(name, offset, piece, restart), attempt)
         offset, restart = offset + len(piece), False
     if size is None:
-        size = await run_in_threadpool(_append, context, run_id, name, attempt, offset, b"", restart)
+        size = await _append(context, run_id, LogPart(name, offset, b"", restart), attempt)
     return answer({"size": size})
 
 
@@ -205,13 +207,8 @@ def _link(
             yield name, files.put(connection, run_id, place, Stored(digest, size))
 
 
-def _append(
-    context: ServerContext, run_id: str, name: str, attempt: int | None, offset: int, piece: bytes, restart: bool
-) -> int:
-    if attempt is not None:
-        with context.store.database.read() as connection:
-            name = attempts.place_of(connection, run_id, name, attempt)
-    size = files.append(context.store, run_id, name, offset, piece, restart)
-    context.meters.stored(len(piece))
-    context.live.file(run_id, name, size)
-    return size
+async def _append(context: ServerContext, run_id: str, part: LogPart, attempt: int | None) -> int:
+    taken = await context.ingest.take_part(run_id, part, attempt)
+    context.meters.stored(len(part.data))
+    context.live.file(run_id, str(taken.name), taken.size)
+    return taken.size

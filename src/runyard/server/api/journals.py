@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from runyard.contracts.delivery import JournalPart
 from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.reach import WrittenRun
 from runyard.server.requests import uploads
 from runyard.server.responses.documents import answer
-from runyard.store.metrics import journals
 
 router = APIRouter(prefix="/api/runs/{run_id}/journals", tags=["metrics"])
 
@@ -31,15 +30,15 @@ async def accept(
     rest never arrives."""
     confirmed: int | None = None
     async for piece in uploads.lines(request):
-        confirmed = await run_in_threadpool(_accept, context, run_id, writer, offset, piece)
+        confirmed = await _accept(context, run_id, JournalPart(writer, offset, piece))
         offset += len(piece)
     if confirmed is None:
-        confirmed = await run_in_threadpool(_accept, context, run_id, writer, offset, b"")
+        confirmed = await _accept(context, run_id, JournalPart(writer, offset, b""))
     return answer({"offset": confirmed})
 
 
-def _accept(context: ServerContext, run_id: str, writer: str, offset: int, lines: bytes) -> int:
-    confirmed = journals.take(context.store.database, run_id, writer, offset, lines)
-    context.meters.stored(len(lines))
-    context.meters.recorded(lines.count(b"\n"))
-    return confirmed
+async def _accept(context: ServerContext, run_id: str, part: JournalPart) -> int:
+    taken = await context.ingest.take_part(run_id, part)
+    context.meters.stored(len(part.data))
+    context.meters.recorded(part.data.count(b"\n"))
+    return taken.size

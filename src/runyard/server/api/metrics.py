@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from runyard.server.context import Context
-from runyard.server.middleware.reach import ReadRun
-from runyard.store.metrics import streaming
+from runyard.server.middleware.reach import SeenRun
+from runyard.store.metrics import staging, streaming
 from runyard.store.metrics.streaming import Asked
 from runyard.store.runs import runs
 
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api/runs/{run_id}/metrics", tags=["metrics"])
 
 @router.get("", summary="Metrics of a run, whole or downsampled")
 def read(
-    run_id: ReadRun,
+    run_id: SeenRun,
     context: Context,
     name: str | None = None,
     recursive: Annotated[bool, Query(description="with those of all descendants")] = False,
@@ -33,6 +33,9 @@ def read(
     with context.store.database.read() as connection:
         runs.get(connection, run_id)
         wanted = [run_id, *runs.descendants(connection, run_id)] if recursive else [run_id]
+    if recursive:
+        context.pace.notice(wanted)
+    staging.settle(context.store.database, wanted)
     pieces = streaming.gathered(
         streaming.document(context.store.database, wanted, Asked(name, buckets, limit, by_rank)), PIECE
     )

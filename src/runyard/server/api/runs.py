@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
-from runyard.scheduler.states import Fact
 from runyard.server.context import Context, ServerContext
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, User, run_token
-from runyard.server.middleware.reach import LedRun, ReadRun, WrittenRun
+from runyard.server.middleware.reach import LedRun, SeenRun, WrittenRun
+from runyard.server.requests import facts
 from runyard.server.requests import run as run_request
+from runyard.server.requests.facts import FactReport
 from runyard.server.requests.labels import pairs
 from runyard.server.requests.run import RunRequest
 from runyard.server.responses import documents
 from runyard.server.responses.documents import Json, answer
+from runyard.server.threads import in_writer_thread
 from runyard.store import damage
 from runyard.store.content import deletion, files, snapshots, usage
 from runyard.store.runs import runs
@@ -38,22 +38,6 @@ class RunChange(BaseModel):
     description: str | None = None
     name: str | None = None
     snapshot_id: str | None = None
-
-
-class FactReport(BaseModel):
-    """What the reporter of a run saw. Only `ended` carries more than a reason."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    fact: Literal["preparing", "started", "finalizing", "heartbeat", "ended"]
-    reason: str | None = None
-    outcome: Literal["completed", "failed", "canceled"] | None = None
-    error: dict[str, JsonValue] | None = None
-    warnings: list[dict[str, str]] = []
-    stopped: bool = False
-    timed_out: bool = False
-    at: AwareDatetime | None = None
-    attempt: int | None = None
 
 
 class EndRequest(BaseModel):
@@ -130,7 +114,7 @@ def find(
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")
-def get(run_id: ReadRun, request: Request, caller: AnyCaller, context: Context) -> Response:
+def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) -> Response:
     with context.store.database.read() as connection:
         row = runs.get(connection, run_id)
         definition, launch = runs.definition_and_launch(connection, run_id)
@@ -161,21 +145,8 @@ def update(run_id: WrittenRun, body: RunChange, request: Request, context: Conte
 
 
 @router.post("/{run_id}/facts", summary="Report what was seen of a run")
-def report(run_id: LedRun, body: FactReport, context: Context) -> Response:
-    if body.fact == "ended" and body.outcome is None and not body.timed_out:
-        raise run_request.invalid("The fact 'ended' needs an outcome.", "Send 'completed', 'failed' or 'canceled'.")
-    fact = Fact(
-        kind=body.fact,
-        reason=body.reason,
-        outcome=body.outcome,
-        error=_in_form(body.error),
-        warnings=body.warnings,
-        stopped=body.stopped,
-        timed_out=body.timed_out,
-        at=_not_in_future(body.at),
-        attempt=body.attempt,
-    )
-    run = context.scheduler.report(run_id, fact)
+async def report(run_id: LedRun, body: FactReport, context: Context) -> Response:
+    run = await in_writer_thread(context.scheduler.report, run_id, facts.fact_of(body))
     over = body.attempt is not None and body.attempt < run.attempt
     return answer({"status": run.status, "over": True} if over else {"status": run.status})
 
@@ -187,7 +158,7 @@ def cancel(run_id: WrittenRun, request: Request, context: Context) -> Response:
 
 @router.post("/{run_id}/end", summary="End a run as completed or failed, its script included")
 def end(run_id: WrittenRun, body: EndRequest, request: Request, context: Context) -> Response:
-    run = context.scheduler.declare(run_id, body.outcome, _in_form(body.error))
+    run = context.scheduler.declare(run_id, body.outcome, facts.in_form(body.error))
     return answer(documents.run(run, context, request.base_url))
 
 
@@ -216,26 +187,3 @@ def _listed(
     workspace = workspace if workspace is not None else reach.workspace_of(context, caller)
     reach.must_be_within(context, caller, workspace)
     return workspace
-
-
-def _in_form(error: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-    """An error in the form of docs/protocol.md. Its reporter sends it until it is taken, so what has another form is
-    left out or written as text, and never refused."""
-    if error is None:
-        return None
-    for name in ("code", "message", "help"):
-        if error.get(name) is not None and not isinstance(error[name], str):
-            error[name] = json.dumps(error[name])
-    for name in ("exception", "exit"):
-        if not isinstance(error.get(name), dict):
-            error.pop(name, None)
-    exception = error.get("exception")
-    if isinstance(exception, dict) and "frames" in exception:
-        frames = exception["frames"]
-        exception["frames"] = [each for each in frames if isinstance(each, dict)] if isinstance(frames, list) else []
-    return error
-
-
-def _not_in_future(at: datetime | None) -> datetime | None:
-    """A node whose clock is ahead must not make a run end after now; one in the year 1 has no clock."""
-    return None if at is None or at.year < 1970 else min(at, datetime.now(timezone.utc))

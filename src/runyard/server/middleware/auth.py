@@ -6,7 +6,6 @@ A run token is signed, not stored, so it needs no look-up and dies with the secr
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 from dataclasses import dataclass
 from typing import Annotated
@@ -25,7 +24,8 @@ from runyard.store.runs import runs
 CLOSED = ("/api/", "/metrics")
 """Addresses that are answered only with a token. The page of a run has a key instead; the rest is open."""
 
-_CALLER = "runyard.caller"
+CALLER = "runyard.caller"
+"""Where the scope of a request has who sent it."""
 
 
 @dataclass(frozen=True)
@@ -50,27 +50,13 @@ def same(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8"))
 
 
-class Authentication:
-    """ASGI middleware: without a token that the server knows, nothing of the API is reached, nor is a body read."""
+class Tokens:
+    """The tokens that the server knows."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith(CLOSED):
-            scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
-            bearer = scheme.lower() == "bearer"
-            who = self._identify(token) if bearer else None
-            if who is None:
-                title = "The server does not know this token." if bearer else "The request carries no token."
-                await document("not_authenticated", title, _WHERE)(scope, receive, send)
-                return
-            scope[_CALLER] = who
-            trust(scope)
-        await self._app(scope, receive, send)
-
-    def _identify(self, token: str) -> Caller | None:
+    def identify(self, token: str) -> Caller | None:
         if same(token, self._settings.token):
             return Caller()
         run_id = token.removeprefix("run.").rpartition(".")[0]
@@ -79,11 +65,37 @@ class Authentication:
         return None
 
 
+class Authentication:
+    """ASGI middleware: without a token that the server knows, nothing of the API is reached, nor is a body read."""
+
+    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+        self._app = app
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(CLOSED):
+            scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
+            bearer = scheme.lower() == "bearer"
+            who = self._tokens.identify(token) if bearer else None
+            if who is None:
+                title = "The server does not know this token." if bearer else "The request carries no token."
+                await document("not_authenticated", title, _WHERE)(scope, receive, send)
+                return
+            scope[CALLER] = who
+            trust(scope)
+        await self._app(scope, receive, send)
+
+
 async def caller(request: Request) -> Caller:
     """Whoever has a token of any kind. A run that sends a request is alive."""
-    who: Caller = request.scope[_CALLER]
+    return caller_of(request.scope, context_of(request))
+
+
+def caller_of(scope: Scope, context: ServerContext) -> Caller:
+    """The same, for routes that are plain ASGI."""
+    who: Caller = scope[CALLER]
     if who.run_id is not None:
-        context_of(request).scheduler.contact(who.run_id)
+        context.scheduler.contact(who.run_id)
     return who
 
 
@@ -123,7 +135,7 @@ def _exists(context: ServerContext, run_id: str) -> None:
 
 
 def _sign(secret: str, text: str) -> str:
-    signature = hmac.new(secret.encode("utf-8"), text.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+    signature = hmac.digest(secret.encode("utf-8"), text.encode("utf-8", "surrogatepass"), "sha256")
     return base64.urlsafe_b64encode(signature).rstrip(b"=").decode("ascii")
 
 

@@ -14,6 +14,9 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 """Upper ends of the buckets of request times, in seconds."""
 
 
+ANSWERED = "runyard.answered"
+"""In the scope of a request: when it was answered, if its response is left open after that."""
+
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -80,4 +83,5 @@ class Metered:
             route = getattr(scope.get("route"), "path", "other")
             # A client may send any text as its method: each one that is counted would stay in memory.
             method = scope["method"] if scope["method"] in METHODS else "other"
-            self._meters.answered(method, route, status, time.perf_counter() - began)
+            ended = scope.get(ANSWERED) or time.perf_counter()
+            self._meters.answered(method, route, status, ended - began)

@@ -101,14 +101,20 @@ class Problem(Exception):
         self.code, self.title, self.help, self.detail = code, title, help, dict(detail or {})
 
 
+def body_of(code: str, title: str, help: str = "", detail: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The problem document itself, as JSON has it."""
+    title = title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}..."
+    return {"code": code, "title": title, "help": help, "status": STATUS.get(code, 500), "detail": dict(detail or {})}
+
+
 def document(
     code: str, title: str, help: str = "", detail: Mapping[str, Any] | None = None, status: int | None = None
 ) -> Response:
-    status = STATUS.get(code, 500) if status is None else status
-    title = title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}..."
-    body = {"code": code, "title": title, "help": help, "status": status, "detail": dict(detail or {})}
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return Response(orjson.dumps(body, default=str), status, headers, MEDIA_TYPE)
+    body = body_of(code, title, help, detail)
+    if status is not None:
+        body["status"] = status
+    headers = {"WWW-Authenticate": "Bearer"} if body["status"] == 401 else None
+    return Response(orjson.dumps(body, default=str), body["status"], headers, MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:
@@ -171,6 +177,19 @@ def too_large(most: int) -> tuple[str, str]:
     """The problem of a body that would not fit into memory."""
     title = f"The body of the request is larger than {most >> 20} MiB."
     return title, "Send less at once; what is large belongs into a file of the run."
+
+
+class Refusals:
+    """What `install` does, for an application outside of FastAPI. It raises before it answers, or not at all."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except (Problem, StoreError) as error:
+            await (await _refused(Request(scope), error))(scope, receive, send)
 
 
 class Guard:

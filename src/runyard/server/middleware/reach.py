@@ -61,6 +61,13 @@ async def read(run_id: str, request: Request) -> str:
     return await _checked(request, run_id, _may_read)
 
 
+async def seen(run_id: str, request: Request) -> str:
+    """The same for what a run goes on to add to: what it has by now is delivered before it is read."""
+    await _checked(request, run_id, _may_read)
+    await context_of(request).pace.look(run_id)
+    return run_id
+
+
 async def within(workspace: str, request: Request) -> str:
     """The workspace that the path names, when the caller may read it and register things in it."""
     who = await caller(request)
@@ -81,6 +88,7 @@ OwnRun = Annotated[str, Depends(own)]
 LedRun = Annotated[str, Depends(led)]
 WrittenRun = Annotated[str, Depends(written)]
 ReadRun = Annotated[str, Depends(read)]
+SeenRun = Annotated[str, Depends(seen)]
 Within = Annotated[str, Depends(within)]
 ReadExperiment = Annotated[str, Depends(within_experiments)]
 
@@ -94,6 +102,10 @@ def may_lead(context: ServerContext, caller: Caller, run_id: str) -> bool:
         return True
     with context.store.database.read() as connection:
         return _may_lead(connection, str(caller.run_id), run_id)
+
+
+def must_lead(context: ServerContext, caller: Caller, run_id: str) -> None:
+    _must(context, caller, run_id, _may_lead)
 
 
 def must_write(context: ServerContext, caller: Caller, run_id: str) -> None:

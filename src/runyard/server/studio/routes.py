@@ -19,7 +19,7 @@ from runyard.server.studio import render
 from runyard.store.content import files
 from runyard.store.content.files import FileEntry
 from runyard.store.errors import Damaged
-from runyard.store.metrics import series
+from runyard.store.metrics import series, staging
 from runyard.store.runs import runs
 from runyard.store.store import Store
 
@@ -44,6 +44,7 @@ async def viewer(
             "`runyard show <run>` prints the whole link; it may have been cut short.",
         )
     trust(request.scope)
+    await context.pace.look(run_id)
     return key
 
 
@@ -54,6 +55,7 @@ router = APIRouter(prefix="/runs/{run_id}", tags=["page"])
 
 @router.get("", summary="A run as a web page", response_class=HTMLResponse)
 def show(run_id: str, key: Key, context: Context) -> Response:
+    staging.settle(context.store.database, [run_id])
     with context.store.database.read() as connection:
         run = context.scheduler.seen(runs.get(connection, run_id))
         shown = render.Shown(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, tuple_, update
 
 from runyard.contracts import names, pack
 from runyard.store import after_commit
 from runyard.store.content.objects import Stored
 from runyard.store.errors import Gone, NotFound, Refused
 from runyard.store.runs import runs
+from runyard.store.slices import slices
 from runyard.store.store import Store
 from runyard.store.tables import dropped, files, fingerprint
 
@@ -23,6 +24,9 @@ LOGS = "logs"
 
 # Building a statement costs more than running it: those that every file needs are built once.
 _BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
+_GROWING_BY_NAME = select(files.c.serial, files.c.run, files.c.name_hash).where(
+    tuple_(files.c.run, files.c.name_hash).in_(bindparam("keys", expanding=True)), files.c.digest.is_(None)
+)
 _INSERT = insert(files)
 _GROWING = select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None))
 _SEAL = (
@@ -123,6 +127,16 @@ def known_sizes(connection: Connection, digests: Sequence[str]) -> dict[str, int
     return {row[0]: row[1] for row in connection.execute(query.group_by(files.c.digest))}
 
 
+def growing_keys(connection: Connection, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
+    """The keys of growing files, given as the serial of the run and the name; those that are not there are left out."""
+    names_of = {(run, fingerprint(name)): (run, name) for run, name in wanted}
+    return {
+        names_of[run, bytes(name_hash)]: key
+        for some in slices(list(names_of), 200)
+        for key, run, name_hash in connection.execute(_GROWING_BY_NAME, {"keys": some})
+    }
+
+
 def append(store: Store, run_id: str, name: str, offset: int, data: bytes, restart: bool = False) -> int:
     """Add bytes that begin at `offset` to a growing file, which is made if need be; returns its new size.
 
@@ -130,6 +144,13 @@ def append(store: Store, run_id: str, name: str, offset: int, data: bytes, resta
     """
     with store.database.read() as connection:
         key = _growing_key(connection, run_id, name)
+    return append_to(store, key, run_id, name, offset, data, restart)
+
+
+def append_to(
+    store: Store, key: int | None, run_id: str, name: str, offset: int, data: bytes, restart: bool = False
+) -> int:
+    """The same for a file whose key is known; None when it is still to be made."""
     while True:
         if key is None:
             with store.database.write() as connection:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import chain, count
@@ -23,6 +25,16 @@ from runyard.store.content.aside import Aside
 from runyard.store.errors import Conflict, NotFound, disk_full
 
 STRIPES = 64
+
+_ALWAYS_FREE = 1024
+"""Descriptors of which none but a few are used for growing files."""
+
+
+def most_open() -> int:
+    """How many descriptors of growing files stay open: those of the runs that write, where the limit allows it."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    spare = (1 << 20 if limit == resource.RLIM_INFINITY else limit) - _ALWAYS_FREE
+    return STRIPES * max(1, min(256, spare // 4 // STRIPES))
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,9 @@ class Growing:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._locks = [threading.Lock() for _ in range(STRIPES)]
         self._seals = [threading.Lock() for _ in range(STRIPES)]
+        # By stripe, the least recently used first: a descriptor is used and closed under the lock of its stripe.
+        self._descriptors: list[OrderedDict[int, int]] = [OrderedDict() for _ in range(STRIPES)]
+        self._most = most_open() // STRIPES
 
     def append(self, key: int, offset: int, data: bytes) -> int:
         """Add bytes that begin at `offset`; what is there already is skipped. Returns the new size.
@@ -49,26 +64,28 @@ class Growing:
         NotFound when the file was closed (sealed or removed) meanwhile: call `files.growing` again.
         """
         with self._locks[key % STRIPES]:
-            try:
-                descriptor = os.open(self._open(key), os.O_WRONLY | os.O_APPEND)
-            except FileNotFoundError:
-                raise NotFound("file_not_found", f"Growing file {key} is closed.", "Send the bytes again.") from None
-            try:
-                size = os.fstat(descriptor).st_size
-                if offset > size:
-                    raise Conflict(
-                        "offset_gap",
-                        f"The bytes begin at {offset}, but the file ends at {size}.",
-                        f"Send the bytes from {size} on.",
-                        {"size": size},
-                    )
-                return size + self._write(descriptor, size, data[size - offset :])
-            finally:
-                os.close(descriptor)
+            descriptor = self._descriptor(key)
+            size = os.fstat(descriptor).st_size
+            if offset > size:
+                raise Conflict(
+                    "offset_gap",
+                    f"The bytes begin at {offset}, but the file ends at {size}.",
+                    f"Send the bytes from {size} on.",
+                    {"size": size},
+                )
+            return size + self._write(descriptor, size, data[size - offset :] if size > offset else data)
+
+    def close(self) -> None:
+        """Close what is open. Whoever appends after that opens it again."""
+        for stripe in range(STRIPES):
+            with self._locks[stripe]:
+                while self._descriptors[stripe]:
+                    os.close(self._descriptors[stripe].popitem()[1])
 
     def restart(self, key: int) -> None:
         """Make the file, or empty it."""
         with self._locks[key % STRIPES]:
+            self._forget(key)
             self._sealing(key).unlink(missing_ok=True)
             try:
                 self._open(key).write_bytes(b"")
@@ -125,6 +142,7 @@ class Growing:
         The bytes stay here too until `remove` is called, so that nothing is lost between the two.
         """
         with self._locks[key % STRIPES]:
+            self._forget(key)
             sealing = self._sealing(key)
             if self._open(key).exists():
                 os.replace(self._open(key), sealing)
@@ -148,6 +166,7 @@ class Growing:
         """Remove the file; returns the bytes that came free."""
         freed = 0
         with self._locks[key % STRIPES]:
+            self._forget(key)
             for path in (self._open(key), self._sealing(key), self.folder / f"{key}.taken"):
                 try:
                     size = path.stat().st_size
@@ -160,6 +179,7 @@ class Growing:
     def set_aside(self, key: int) -> int:
         """Move a file that no row names out of the way; returns its size."""
         with self._locks[key % STRIPES]:
+            self._forget(key)
             for ending in ("taken", "reviving"):
                 (self.folder / f"{key}.{ending}").unlink(missing_ok=True)
             names = chain([str(key)], (f"{key}.{number}" for number in count(1)))
@@ -187,6 +207,27 @@ class Growing:
 
     def _sealing(self, key: int) -> Path:
         return self.folder / f"{int(key)}.sealing"
+
+    def _descriptor(self, key: int) -> int:
+        """The open file. The caller holds the lock of its stripe."""
+        here = self._descriptors[key % STRIPES]
+        if key in here:
+            here.move_to_end(key)
+            return here[key]
+        try:
+            opened = os.open(self._open(key), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise NotFound("file_not_found", f"Growing file {key} is closed.", "Send the bytes again.") from None
+        here[key] = opened
+        if len(here) > self._most:
+            os.close(here.popitem(last=False)[1])
+        return opened
+
+    def _forget(self, key: int) -> None:
+        """Close the file, which is about to go or to get another name. The caller holds the lock of its stripe."""
+        opened = self._descriptors[key % STRIPES].pop(key, None)
+        if opened is not None:
+            os.close(opened)
 
     def _write(self, descriptor: int, size: int, data: bytes) -> int:
         left = memoryview(data)

@@ -6,22 +6,30 @@ transaction: a batch that comes twice, or overlaps the former one, changes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, tuple_, update
 
 from runyard.contracts import journal
 from runyard.store.database import Database
-from runyard.store.errors import Conflict, Refused
-from runyard.store.metrics import batches, series
+from runyard.store.errors import Conflict, Refused, StoreError
+from runyard.store.metrics import batches, series, staging
 from runyard.store.metrics.batches import Batch
+from runyard.store.metrics.staging import Staged
 from runyard.store.runs import labels, runs
+from runyard.store.slices import slices
 from runyard.store.tables import clean, journals
 
 _CONFIRMED = select(journals.c.offset).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
+_ALL_CONFIRMED = select(journals).where(
+    tuple_(journals.c.run, journals.c.writer).in_(bindparam("keys", expanding=True))
+)
 _BEGIN = insert(journals)
 _CONFIRM = update(journals).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
 
+Key = tuple[int, str]
+"""The run and the writer of a journal."""
 
 MOST_ROWS = 500
 """Series, tags and the like that one transaction touches. A journal with many more holds others up no longer."""
@@ -47,41 +55,105 @@ def accept(
     already is not changed, because nobody could correct a journal that has another value.
     """
     run = runs.serial_of(connection, run_id)
-    confirmed = _confirmed(connection, run, _checked(writer))
-    if offset > (confirmed or 0):
-        raise Conflict(
-            "offset_gap",
-            f"The batch begins at byte {offset} of the journal, but only {confirmed or 0} bytes of it are known.",
-            f"Send the journal from byte {confirmed or 0} on.",
-            {"offset": confirmed or 0},
-        )
-    known = (confirmed or 0) - offset
-    if len(data) <= known:
+    confirmed = _confirmed(connection, run, checked(writer))
+    lines = _unknown(confirmed or 0, offset, data)
+    if not lines:
         return confirmed or 0
-    lines = data[known:]
-    if not lines.endswith(b"\n") or (known and data[known - 1 : known] != b"\n"):
-        raise Refused(
-            "bad_journal",
-            "The batch does not begin and end where a line of the journal does.",
-            "Send whole lines, each with its line feed.",
-        )
-    parsed = batches.parse(lines, offset + known) if batch is None or known else batch
+    end = offset + len(data)
+    parsed = batch if batch is not None and len(lines) == len(data) else batches.parse(lines, end - len(lines))
+    staging.fold(connection, run)
     _apply(connection, run, parsed, journal.rank_of(writer))
-    _confirm(connection, run, writer, offset + len(data), is_new=confirmed is None)
-    return offset + len(data)
+    _confirm(connection, run, writer, end, is_new=confirmed is None)
+    return end
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """Lines of the journal of `writer` that begin at byte `offset`, and what they hold: `points` alone, or `batch`,
+    which is None where it could not be read. That matters only if they are new."""
+
+    run: int
+    writer: str
+    offset: int
+    data: bytes
+    batch: Batch | None
+    points: bool = False
+
+
+def accept_many(connection: Connection, incoming: Sequence[Incoming]) -> list[int | StoreError]:
+    """Take lines of many journals, in this order; the confirmed offset of each, or why its lines were refused.
+
+    Small batches are staged: to the reader of `runyard.store.metrics.staging` they are stored all the same.
+    """
+    before = _all_confirmed(connection, {(each.run, each.writer) for each in incoming})
+    confirmed = dict(before)
+    answers: list[int | StoreError] = []
+    staged: list[Staged] = []
+    for each in incoming:
+        key, end = (each.run, each.writer), each.offset + len(each.data)
+        try:
+            lines = _unknown(confirmed.get(key, 0), each.offset, each.data)
+            batch = None if each.points or not lines else _batch_of(each, lines)
+        except (Conflict, Refused) as error:
+            answers.append(error)
+            continue
+        if lines:
+            if batch is None or staging.fits(batch, lines):
+                if batch is None or batch.series:
+                    staged.append(Staged(each.run, each.writer, lines))
+            else:
+                staging.add(connection, staged)
+                staged.clear()
+                staging.fold(connection, each.run)
+                _apply(connection, each.run, batch, journal.rank_of(each.writer))
+            confirmed[key] = end
+        answers.append(confirmed.get(key, 0))
+    staging.add(connection, staged)
+    _confirm_many(connection, before, confirmed)
+    return answers
+
+
+def _batch_of(each: Incoming, lines: bytes) -> Batch:
+    """What those of the lines hold that are new."""
+    if each.batch is not None and len(lines) == len(each.data):
+        return each.batch
+    return batches.parse(lines, each.offset + len(each.data) - len(lines))
+
+
+def incoming(run: int, writer: str, offset: int, data: bytes) -> Incoming:
+    """Read lines, outside of any transaction."""
+    if len(data) <= staging.SMALL and data.endswith(b"\n") and batches.are_points(data):
+        return Incoming(run, writer, offset, data, None, points=True)
+    return Incoming(run, writer, offset, data, read(data))
+
+
+def read(data: bytes) -> Batch | None:
+    """What lines hold; None when they are not whole, or bad. Of those it is seen later whether they matter."""
+    try:
+        return batches.parse(data, 0) if data.endswith(b"\n") else None
+    except Refused:
+        return None
+
+
+def is_long(batch: Batch | None) -> bool:
+    """Whether a batch is to be taken in more than one transaction."""
+    return batch is not None and _rows(batch) > MOST_ROWS
+
+
+def checked(writer: str) -> str:
+    if not 0 < len(writer) <= 255 or clean(writer) != writer:
+        raise Refused("bad_name", f"{writer[:80]!r} is no name for a journal's writer.", "Use 1 to 255 characters.")
+    return writer
 
 
 def _parts(data: bytes) -> Iterator[tuple[bytes, Batch | None]]:
     """Whole lines that come to so many rows at most, or single ones, with what they hold. They are read here, outside
-    of any transaction; of lines that are bad it is seen later whether they matter."""
+    of any transaction."""
     waiting = [data]
     while waiting:
         lines = waiting.pop()
-        try:
-            batch = batches.parse(lines, 0) if lines.endswith(b"\n") else None
-        except Refused:
-            batch = None
-        half = _middle(lines) if batch is not None and _rows(batch) > MOST_ROWS else 0
+        batch = read(lines)
+        half = _middle(lines) if is_long(batch) else 0
         if half:
             waiting += (lines[half:], lines[:half])
         else:
@@ -97,6 +169,27 @@ def _middle(lines: bytes) -> int:
     """Where a line ends near the middle; 0 when there is only one."""
     after = lines.find(b"\n", len(lines) // 2) + 1
     return after if 0 < after < len(lines) else lines.rfind(b"\n", 0, len(lines) - 1) + 1
+
+
+def _unknown(confirmed: int, offset: int, data: bytes) -> bytes:
+    """Those of the lines that are new. Conflict when some are missing before them."""
+    if offset > confirmed:
+        raise Conflict(
+            "offset_gap",
+            f"The batch begins at byte {offset} of the journal, but only {confirmed} bytes of it are known.",
+            f"Send the journal from byte {confirmed} on.",
+            {"offset": confirmed},
+        )
+    known = confirmed - offset
+    if len(data) <= known:
+        return b""
+    if not data.endswith(b"\n") or (known and data[known - 1 : known] != b"\n"):
+        raise Refused(
+            "bad_journal",
+            "The batch does not begin and end where a line of the journal does.",
+            "Send whole lines, each with its line feed.",
+        )
+    return data[known:] if known else data
 
 
 def _apply(connection: Connection, run: int, batch: Batch, rank: int | None) -> None:
@@ -118,7 +211,24 @@ def _confirm(connection: Connection, run: int, writer: str, offset: int, is_new:
         connection.execute(_CONFIRM, {"of": run, "by": writer, "offset": offset})
 
 
-def _checked(writer: str) -> str:
-    if not 0 < len(writer) <= 255 or clean(writer) != writer:
-        raise Refused("bad_name", f"{writer[:80]!r} is no name for a journal's writer.", "Use 1 to 255 characters.")
-    return writer
+def _all_confirmed(connection: Connection, keys: Iterable[Key]) -> dict[Key, int]:
+    return {
+        (run, writer): offset
+        for some in slices(sorted(keys), 200)
+        for run, writer, offset in connection.execute(_ALL_CONFIRMED, {"keys": some})
+    }
+
+
+def _confirm_many(connection: Connection, before: Mapping[Key, int], confirmed: Mapping[Key, int]) -> None:
+    fresh = [
+        {"run": run, "writer": by, "offset": end} for (run, by), end in confirmed.items() if (run, by) not in before
+    ]
+    grown = [
+        {"of": run, "by": by, "offset": end}
+        for (run, by), end in confirmed.items()
+        if before.get((run, by), end) != end
+    ]
+    if fresh:
+        connection.execute(_BEGIN, fresh)
+    if grown:
+        connection.execute(_CONFIRM, grown)

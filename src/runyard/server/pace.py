@@ -1,0 +1,148 @@
+"""How often the reporters of runs deliver: the server says so in each receipt.
+
+Nothing is lost by waiting, since it is on the disk of the node. So a run that nobody looks at delivers every few
+seconds, less often the more runs there are, and its reporter waits for the end of a held response meanwhile. As soon as
+somebody looks at the run, that response is ended, and the reporter delivers as things happen.
+
+For the event loop's thread alone, but for `notice`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from runyard.server.live import Live
+
+SHORTEST, LONGEST = 2.0, 4.5
+"""Seconds between the deliveries of a run that nobody watches: with few live runs, and with `MANY`."""
+
+MANY = 5000
+
+QUIET = 30.0
+"""Seconds for which the response to a delivery with nothing in it is held: it is a heartbeat."""
+
+LONGEST_TICK, TOGETHER = 0.5, 20
+"""Held responses end at ticks: so many seconds apart, or less, so that so many of them end at one."""
+
+WATCHED = 10.0
+"""Seconds for which somebody who has read something of a run counts as watching it."""
+
+PATIENCE = 0.25
+"""Seconds that a read waits at most for what the run has to deliver."""
+
+
+class Pace:
+    """Which runs are watched, and whose responses are held. `count` gives the number of live runs."""
+
+    def __init__(self, live: Live, count: Callable[[], int]) -> None:
+        self._live = live
+        self._count = count
+        self._loop = asyncio.get_running_loop()
+        self._read: OrderedDict[str, float] = OrderedDict()  # when each run was last read, the earliest first
+        self._held: dict[str, set[asyncio.Future[bool]]] = {}
+        self._expected: dict[str, list[asyncio.Future[None]]] = {}  # reads that wait for a delivery
+        self.closed = False
+        live.on_subscribe = self._come
+        live.on_close = self.close
+
+    def is_watched(self, run_id: str) -> bool:
+        """Whether a stream of the run is open, or somebody has read something of it in the last seconds."""
+        return run_id in self._live or self._was_read(run_id)
+
+    def seconds(self, run_id: str) -> float:
+        """How long the reporter of a run may let new bytes wait."""
+        if self.is_watched(run_id):
+            return 0.0
+        # Spread a little: runs that began together would all come at the same moment for ever.
+        pace = SHORTEST + (LONGEST - SHORTEST) * min(1.0, self._count() / MANY)
+        return round(pace * random.uniform(0.9, 1.0), 2)
+
+    async def hold(self, run_id: str, seconds: float, lost: Callable[[Callable[[], None] | None], None]) -> bool:
+        """Wait for so many seconds, or until somebody watches the run: whether that is so. `lost` is given what to call
+        when the client leaves."""
+        if self.closed:
+            return False
+        held: asyncio.Future[bool] = self._loop.create_future()
+        timer = self._loop.call_at(self._tick(self._loop.time() + seconds), _end, held, False)
+        self._held.setdefault(run_id, set()).add(held)
+        lost(lambda: _end(held, False))
+        try:
+            return await held
+        finally:
+            lost(None)
+            timer.cancel()
+            of_run = self._held.get(run_id)
+            if of_run is not None:
+                of_run.discard(held)
+                if not of_run:
+                    del self._held[run_id]
+
+    def delivered(self, run_id: str) -> None:
+        """A delivery of a run is stored: whoever waits for it may read."""
+        for waiting in self._expected.pop(run_id, ()):
+            if not waiting.done():
+                waiting.set_result(None)
+
+    async def look(self, run_id: str) -> None:
+        """Somebody reads something of a run: if it was not watched so far, have what it has now delivered first."""
+        was_watched = self.is_watched(run_id)
+        self._note(run_id)
+        if was_watched or run_id not in self._held:
+            return
+        waiting: asyncio.Future[None] = self._loop.create_future()
+        self._expected.setdefault(run_id, []).append(waiting)
+        self._come(run_id)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(waiting, PATIENCE)
+
+    def notice(self, run_ids: Iterable[str]) -> None:
+        """Somebody reads something of these runs, and does not wait. May be called from any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the server has stopped
+            self._loop.call_soon_threadsafe(self._notice, list(run_ids))
+
+    def close(self) -> None:
+        """End every held response, and hold no more: the server is about to stop."""
+        self.closed = True
+        for of_run in list(self._held.values()):
+            for held in list(of_run):
+                _end(held, False)
+
+    def __len__(self) -> int:
+        """How many responses are held."""
+        return sum(map(len, self._held.values()))
+
+    def _tick(self, at: float) -> float:
+        """The last tick until then. Responses that end together are followed by deliveries that are stored together; of
+        many runs only a few end at a time, so that nobody waits behind all of them."""
+        return at - at % min(LONGEST_TICK, TOGETHER * SHORTEST / max(1, self._count()))
+
+    def _notice(self, run_ids: Iterable[str]) -> None:
+        for run_id in run_ids:
+            self._note(run_id)
+            self._come(run_id)
+
+    def _note(self, run_id: str) -> None:
+        now = time.monotonic()
+        self._read[run_id] = now
+        self._read.move_to_end(run_id)
+        while next(iter(self._read.values())) < now - WATCHED:
+            self._read.popitem(last=False)
+
+    def _was_read(self, run_id: str) -> bool:
+        at = self._read.get(run_id)
+        return at is not None and at >= time.monotonic() - WATCHED
+
+    def _come(self, run_id: str) -> None:
+        """Let the reporter of a run deliver now."""
+        for held in self._held.get(run_id, ()):
+            _end(held, True)
+
+
+def _end(held: asyncio.Future[bool], come: bool) -> None:
+    if not held.done():
+        held.set_result(come)

@@ -1,0 +1,94 @@
+"""Lines of journals that are confirmed, and not yet part of series.
+
+A live run sends a few points of each metric at a time. Adding them to chunks at once would rewrite the last chunk of
+every series for a handful of bytes, so small batches are stored as they came, one row each. They become points
+together: when there are enough of them, before somebody reads the metrics of the run, and when it has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from runyard.contracts import journal
+from runyard.contracts.states import TERMINAL
+from runyard.store import tables
+from runyard.store.database import Database
+from runyard.store.metrics import batches, series
+from runyard.store.metrics.batches import Batch
+from runyard.store.slices import slices
+from runyard.store.tables import staged_lines
+
+SMALL = 16 << 10
+"""Bytes of a batch that is staged; a larger one is worth a chunk of its own."""
+
+ENOUGH = 32 << 10
+"""Bytes of one run that are not left to wait for more."""
+
+_INSERT = insert(staged_lines)
+_OF_RUN = select(staged_lines.c.writer, staged_lines.c.lines).where(staged_lines.c.run == bindparam("of"))
+_IN_ORDER = _OF_RUN.order_by(staged_lines.c.serial)
+_DELETE = delete(staged_lines).where(staged_lines.c.run == bindparam("of"))
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Whole lines of the journal of `writer`, which hold nothing but points."""
+
+    run: int
+    writer: str
+    lines: bytes
+
+
+def fits(batch: Batch, lines: bytes) -> bool:
+    """Whether lines may be staged: there are few, and nobody finds runs by what they hold."""
+    return len(lines) <= SMALL and not (batch.tags or batch.untagged or batch.properties or batch.descriptions)
+
+
+def add(connection: Connection, some: Sequence[Staged]) -> None:
+    if some:
+        rows = [{"run": each.run, "writer": each.writer, "lines": each.lines} for each in some]
+        connection.execute(_INSERT, rows)
+
+
+def fold(connection: Connection, run: int) -> None:
+    """Make points of what is staged for a run, in the order in which it came."""
+    rows = connection.execute(_IN_ORDER, {"of": run}).all()
+    if not rows:
+        return
+    for rank, some in groupby(rows, key=lambda row: journal.rank_of(row.writer)):
+        lines = b"".join(bytes(row.lines) for row in some)
+        series.add(connection, run, batches.parse(lines, 0), rank)
+    connection.execute(_DELETE, {"of": run})
+
+
+def sizes(connection: Connection) -> dict[int, int]:
+    """The bytes that are staged, by run."""
+    query = select(staged_lines.c.run, func.sum(func.length(staged_lines.c.lines))).group_by(staged_lines.c.run)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
+
+
+def settle(database: Database, run_ids: Iterable[str]) -> None:
+    """Fold what is staged for these runs, so that whoever reads their metrics then sees all of them."""
+    for some in slices(list(run_ids)):
+        of_these = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.id.in_(some)).distinct()
+        with database.read() as connection:
+            waiting = list(connection.scalars(of_these))
+        _fold_each(database, waiting)
+
+
+def settle_ended(database: Database) -> None:
+    """Fold what was staged for runs that have ended since."""
+    ended = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.status.in_(sorted(TERMINAL))).distinct()
+    with database.read() as connection:
+        waiting = list(connection.scalars(ended))
+    _fold_each(database, waiting)
+
+
+def _fold_each(database: Database, waiting: Sequence[int]) -> None:
+    for run in waiting:  # a transaction for each: others that write have their turn in between
+        with database.write() as connection:
+            fold(connection, run)

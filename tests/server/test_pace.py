@@ -1,0 +1,172 @@
+"""If these fail, whoever follows a run sees it late, or runs that nobody looks at keep the server busy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.server.conftest import PATIENCE, Reporter, journal_lines, serve
+
+from runyard.contracts.delivery import JournalPart, LogPart
+from runyard.server import pace
+from runyard.server.live import Live
+from runyard.server.pace import LONGEST, MANY, SHORTEST, Pace
+from runyard.server.settings import Settings
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client, Served
+
+LOG = "user_logs/std_log.txt"
+POINT = journal_lines(["v", "loss", 0.5, 10.0, 1])
+
+
+def test_a_response_is_held_until_somebody_watches(one: Reporter, here: Client) -> None:
+    with one.held(parts=[LogPart(LOG, 0, b"x")]) as (receipt, _):
+        assert receipt["pace"] == receipt["held"] > 0
+    with one.held() as (receipt, response):
+        assert receipt["held"] == pace.QUIET
+        with here.events(one.run["id"]) as events:
+            next(events)
+            assert json.loads(response.readline()) == {"come": True}
+            assert response.read() == b""
+            receipt = one.deliver(parts=[LogPart(LOG, 1, b"y")], hold=True)
+            assert receipt["pace"] == 0
+            assert "held" not in receipt
+
+
+def test_a_read_has_what_is_held_delivered_first(one: Reporter, here: Client) -> None:
+    """A notebook that asks for metrics now and then sees those of now, not of some seconds ago."""
+    with one.held() as (_, response):
+        found: list[Any] = []
+        ask = threading.Thread(target=lambda: found.append(here.ok("GET", f"{one.path}/metrics")))
+        ask.start()
+        assert json.loads(response.readline()) == {"come": True}
+        one.deliver(parts=[JournalPart("w", 0, POINT)])
+        ask.join()
+    if not found[0]["metrics"]:  # this machine was too busy for the read to wait that long
+        found.append(here.ok("GET", f"{one.path}/metrics"))
+    assert [metric["count"] for metric in found[-1]["metrics"][one.run["id"]]] == [1]
+
+
+def test_a_read_of_all_below_has_them_come(here: Client) -> None:
+    parent = here.make_run()
+    child = here.as_run(parent).ok("POST", "/api/runs", {"kind": "child", "parent_id": parent["id"]})
+    with Reporter(here, child).held() as (_, response):
+        here.ok("GET", f"/api/runs/{parent['id']}/metrics?recursive=true")
+        assert json.loads(response.readline()) == {"come": True}
+
+
+def test_a_held_response_ends_by_itself(one: Reporter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "SHORTEST", 0.1)
+    monkeypatch.setattr(pace, "LONGEST", 0.1)
+    with one.held(parts=[LogPart(LOG, 0, b"x")]) as (_, response):
+        assert response.read() == b""
+
+
+def test_a_client_that_leaves_is_forgotten(served_on_sqlite: Served, one: Reporter) -> None:
+    holds = served_on_sqlite.app.state.context.pace
+    with one.held():
+        assert len(holds) == 1
+    deadline = time.monotonic() + PATIENCE
+    while len(holds):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert one.deliver()["status"] == "Running"
+
+
+def test_a_server_that_stops_ends_what_it_holds(home: Path) -> None:
+    with serve(Settings(home=home, token="t" * 20, secret="s3cret")) as served:
+        reporter = Reporter(served.client, served.client.make_run())
+        held = reporter.held()
+        _, response = held.__enter__()
+    assert response.read() == b""
+    held.__exit__(None, None, None)
+
+
+def test_the_time_of_holding_does_not_count_as_time_of_answering(served_on_sqlite: Served, one: Reporter) -> None:
+    with one.held():
+        pass
+    deadline = time.monotonic() + PATIENCE
+    meters = served_on_sqlite.app.state.context.meters
+    while not (found := meters.durations.get(("POST", "/api/runs/{run_id}/deliveries"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert sum(found.counts) == 1
+
+
+def test_the_more_runs_there_are_the_less_often_each_of_them_comes() -> None:
+    async def paces() -> list[float]:
+        return [Pace(Live(), lambda count=count: count).seconds("r") for count in (0, MANY // 2, MANY, 10 * MANY)]  # type: ignore[misc]
+
+    few, some, many, most = asyncio.run(paces())
+    assert 0.9 * SHORTEST <= few <= SHORTEST
+    assert few < some < LONGEST
+    assert 0.9 * LONGEST <= many <= LONGEST
+    assert most <= LONGEST, "the p99 of deliveries stays below five seconds"
+
+
+def test_who_has_read_something_watches_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def watch() -> None:
+        live = Live()
+        it = Pace(live, lambda: 1)
+        assert not it.is_watched("r")
+        await it.look("r")
+        assert it.is_watched("r")
+        assert it.seconds("r") == 0
+        assert not it.is_watched("other")
+        monkeypatch.setattr(pace, "WATCHED", 0.0)
+        await asyncio.sleep(0.001)
+        assert not it.is_watched("r")
+        with live.subscribe("r"):
+            assert it.is_watched("r")
+        assert not it.is_watched("r")
+        for number in range(1000):
+            await it.look(f"run-{number}")
+        await asyncio.sleep(0.001)
+        await it.look("last")
+        assert len(it._read) == 1, "what was read long ago takes no memory"
+
+    asyncio.run(watch())
+
+
+def test_few_runs_come_together_and_many_come_spread() -> None:
+    async def ticks(count: int) -> set[float]:
+        it = Pace(Live(), lambda: count)
+        ends = [it._tick(100 + number / 100) for number in range(200)]  # over two seconds
+        assert all(at - 0.5 <= end <= at for at, end in zip((100 + n / 100 for n in range(200)), ends, strict=True))
+        return {round(end, 6) for end in ends}
+
+    assert len(asyncio.run(ticks(1))) == len(asyncio.run(ticks(20))) == 4
+    assert len(asyncio.run(ticks(5000))) > 100
+
+
+def test_nothing_is_held_once_it_is_closed() -> None:
+    async def hold() -> None:
+        live = Live()
+        it = Pace(live, lambda: 1)
+        held = asyncio.ensure_future(it.hold("r", 60, lambda callback: None))
+        await asyncio.sleep(0)
+        assert len(it) == 1
+        live.close()  # the server is about to stop
+        assert await held is False
+        assert len(it) == 0
+        assert await it.hold("r", 60, lambda callback: None) is False
+
+    asyncio.run(hold())
+
+
+def test_a_read_does_not_wait_for_ever() -> None:
+    async def read() -> None:
+        it = Pace(Live(), lambda: 1)
+        held = asyncio.ensure_future(it.hold("r", 60, lambda callback: None))
+        await asyncio.sleep(0)
+        await it.look("r")  # nobody delivers
+        assert await held is True
+        it.delivered("r")
+
+    asyncio.run(asyncio.wait_for(read(), PATIENCE))
