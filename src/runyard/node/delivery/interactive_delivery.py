@@ -94,11 +94,9 @@ def deliver(folder: Path, order: Order, resume: bool = False) -> int:
         return loop.end is not None or owner.gone() or not (lead or folder.exists())
 
     try:
-        loop.follow(until=over)
+        loop.follow(over, ask_every=LOOK_FOR_OWNER_EVERY)
         client.nothing_more_to_come()
-        loop.finish()
-        if lead:
-            client.fact({**_end(loop, owner.pid), "warnings": loop.warnings()})
+        loop.finish(lambda: {**_end(loop, owner.pid), "warnings": loop.warnings()} if lead else None)
     except Unwanted as why:
         log_line(f"nothing more to do: {why}")
     except ServerAway as why:
@@ -132,12 +130,12 @@ def _loop(client: RetryingClient, folder: Path, order: Order, resume: bool) -> F
     sources: list[GrowingFile | LogFolder] = []
     outputs = None
     for name, path in order.files.items():
-        sources.append(GrowingFile(client, Path(path), name, resume))
+        sources.append(GrowingFile(Path(path), name, resume))
     for name, path in order.folders.items():
         if name == "outputs":
             outputs = Outputs(client, Path(path), name)
         else:
-            sources.append(LogFolder(client, Path(path), name, resume))
+            sources.append(LogFolder(Path(path), name, resume))
     return FollowLoop(client, Journals(client, folder), sources, outputs, heartbeats=order.lead)
 
 
