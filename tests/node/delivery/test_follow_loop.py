@@ -247,6 +247,7 @@ def test_much_goes_in_several_deliveries_and_the_end_with_the_last(server: Deliv
     assert server.files[LOG] == content
     assert len(server.deliveries) == 3
     assert [len(delivery.after) for delivery in server.deliveries] == [0, 0, 1]
+    assert not any(delivery.hold for delivery in server.deliveries)
 
 
 def test_a_receipt_that_is_lost_does_no_harm(server: DeliveryServer, telemetry: Path) -> None:

@@ -70,6 +70,7 @@ class FollowLoop:
         self._uploads = Uploads(outputs, self._wake.set)
         self._facts: SimpleQueue[tuple[Fact, float]] = SimpleQueue()
         self._waiting: list[tuple[Fact, float]] = []  # facts, and when they were reported
+        self._finishing = False  # from now on the server need not ask for anything
         self._turn = 0  # the source that is asked first
         self._unread: dict[int, str] = {}  # why a source could not be read when it was last tried
         now = time.monotonic()
@@ -127,7 +128,7 @@ class FollowLoop:
             if batch.more:
                 self._deliver(batch)
                 continue
-            if self._deliver(batch, [fact] if fact is not None else [], hold=False):
+            if self._deliver(batch, [fact] if fact is not None else []):
                 self._reporter.close()
                 return
 
@@ -213,10 +214,10 @@ class FollowLoop:
             else:
                 self._unread.pop(id(source), None)
 
-    def _deliver(self, batch: Batch, after: Sequence[Fact] = (), hold: bool = True) -> bool:
+    def _deliver(self, batch: Batch, after: Sequence[Fact] = ()) -> bool:
         """Deliver what was gathered, with the facts that were reported; whether all of it was taken."""
         facts = [fact for fact, _ in self._waiting]
-        receipt = self._reporter.deliver(Delivery(facts, batch.parts, list(after), hold=hold))
+        receipt = self._reporter.deliver(Delivery(facts, batch.parts, list(after), hold=not self._finishing))
         self._waiting = []
         batch.take(receipt.parts)
         self._keep_pace(receipt)
@@ -236,6 +237,7 @@ class FollowLoop:
 
     def _upload_all(self) -> None:
         """Upload the outputs as they are now; everything else is delivered meanwhile."""
+        self._finishing = True
         self._uploads.finish()
         while not self._uploads.done():
             batch = self._gather()
