@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from runyard.contracts.journal import FLUSH, WAKE
-from runyard.node.delivery.wake import Wake
+from runyard.node.delivery.wake import Wake, make_pipe
+
+
+@pytest.fixture(autouse=True)
+def pipe(tmp_path: Path) -> None:
+    make_pipe(tmp_path)
 
 
 def is_set(wake: Wake) -> bool:
@@ -42,6 +47,7 @@ def test_a_script_asks_for_a_flush(tmp_path: Path) -> None:
 
 def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
     Wake(tmp_path).close()
+    make_pipe(tmp_path)
     wake = Wake(tmp_path)
     wake.set()
     assert is_set(wake)
@@ -51,6 +57,7 @@ def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
 @pytest.mark.parametrize("in_its_place", ["no folder", "a file"])
 def test_where_there_can_be_no_pipe_it_still_wakes(tmp_path: Path, in_its_place: str) -> None:
     if in_its_place == "a file":
+        (tmp_path / WAKE).unlink()
         (tmp_path / WAKE).write_text("x")
     wake = Wake(tmp_path if in_its_place == "a file" else tmp_path / "none")
     assert not is_set(wake)

@@ -16,7 +16,16 @@ from runyard.contracts.journal import FLUSH, WAKE
 _LOOK = b"\0"  # of this process: something is to be looked at, which need not be delivered at once
 
 
+def make_pipe(telemetry: Path) -> None:
+    """Make the pipe of a telemetry folder, unless a former process has. Where there can be none, on a file system that
+    has no pipes or no room, a flush takes as long as the pace is."""
+    with suppress(OSError):
+        os.mkfifo(telemetry / WAKE, 0o666)
+
+
 class Wake:
+    """With the folder's pipe, if it has one."""
+
     def __init__(self, telemetry: Path) -> None:
         self._descriptors = _open(str(telemetry / WAKE)) or os.pipe()
         for descriptor in self._descriptors:
@@ -44,13 +53,11 @@ class Wake:
 
 
 def _open(path: str) -> tuple[int, int] | None:
-    """The pipe of that name, open at both ends, so that it is never at its end; None where there can be none."""
+    """The pipe of that name, open at both ends, so that it is never at its end; None when there is none."""
     try:
-        with suppress(FileExistsError):  # of a former runner
-            os.mkfifo(path, 0o666)
         descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return None  # on a file system without them, or a full one: then a flush takes as long as the pace is
+        return None
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         return descriptor, descriptor
     os.close(descriptor)

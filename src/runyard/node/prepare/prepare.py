@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.plan import Plan
+from runyard.node.delivery.wake import make_pipe
 from runyard.node.log import log_line
 from runyard.node.prepare.fetch import fetch_manifest, fetch_objects, local_manifest
 from runyard.node.prepare.layout import lay_out, out_of_disk
@@ -18,6 +19,7 @@ def make_folders(folder: Path) -> None:
     try:
         for each in ("temp", "streams", "telemetry/journal", "telemetry/spool"):
             os.makedirs(folder / each, exist_ok=True)
+        make_pipe(folder / "telemetry")
     except OSError as error:
         raise out_of_disk(error, folder) from error
 
