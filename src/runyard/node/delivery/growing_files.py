@@ -77,7 +77,7 @@ class GrowingFile:
         if self._inode not in (None, status.st_ino) or status.st_size < self._position or self._changed(descriptor):
             self._begin_anew()
         self._inode = status.st_ino
-        room = batch.room(CHUNK)
+        room = batch.room(min(CHUNK, max(1, status.st_size - self._position)))
         if not room:
             batch.more = True
             return

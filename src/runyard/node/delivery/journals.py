@@ -215,12 +215,13 @@ def _whole_lines(path: Path, offset: int) -> tuple[bytes, bool]:
     whether there may be more."""
     size = AT_ONCE
     try:
-        if os.stat(path).st_size <= offset:
+        there = os.stat(path).st_size - offset
+        if there <= 0:
             return b"", False
         with open_regular(path) as file:
             while True:
                 file.seek(offset)
-                chunk = file.read(size)
+                chunk = file.read(min(size, there))
                 end = chunk.rfind(b"\n") + 1
                 if end or len(chunk) < size:
                     return chunk[:end], len(chunk) == size

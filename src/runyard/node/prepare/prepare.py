@@ -17,7 +17,7 @@ from runyard.node.problem import RunProblem
 def make_folders(folder: Path) -> None:
     """Make the folders that every node has for itself, whoever owns the working folder."""
     try:
-        for each in ("temp", "streams", "telemetry/journal", "telemetry/spool"):
+        for each in ("temp", "streams", "telemetry/journal"):
             os.makedirs(folder / each, exist_ok=True)
         make_pipe(folder / "telemetry")
     except OSError as error:
