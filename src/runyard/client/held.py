@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import select
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from runyard.client.problems import problem
@@ -72,6 +73,7 @@ class Held:
             poll.poll(max(0.0, seconds) * 1000)
             return None
         poll.register(connection.sock, select.POLLIN)
+        connection.sock.settimeout(0.0)  # over TLS, something may come that is not for us
         try:
             while True:
                 line = response.line()
@@ -83,7 +85,8 @@ class Held:
                     ready = [descriptor for descriptor, _ in poll.poll(left * 1000)]
                     if not ready or wake in ready:
                         return None
-                response.receive()
+                with suppress(*_nothing_came(connection.sock)):
+                    response.receive()
         except transport_errors():
             self.close()  # whoever waits for another line learns that there will be none
             return None
@@ -118,12 +121,9 @@ class Held:
         sock = self._connection.sock
         sock.settimeout(self._client.timeout)
         self._response = response = _Response(sock)
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):
             sock.sendall(self._head(target, len(body)) + body)
-        except (BrokenPipeError, ConnectionResetError):
-            response.read_head()  # a server that refuses a large body sends the reason, then hangs up
-        else:
-            response.read_head()
+        response.read_head()  # also then: a server that refuses a large body sends the reason, then hangs up
         if response.status >= 400:
             raise problem(response.status, response.read_rest(self._client.timeout), self._client.url)
         line = response.read_line()
@@ -259,6 +259,15 @@ class _Response:
             return False
         self._raw, self._left = rest, length
         return True
+
+
+def _nothing_came(sock: Any) -> tuple[type[OSError], ...]:
+    """What is raised when nothing can be read now."""
+    if not hasattr(sock, "pending"):
+        return (BlockingIOError,)
+    import ssl
+
+    return (BlockingIOError, ssl.SSLWantReadError)
 
 
 def _value(line: bytes) -> Any:

@@ -225,6 +225,18 @@ def test_an_end_is_reported_after_what_was_not_taken_with_it(server: DeliverySer
     assert [bool(delivery.parts) for delivery in server.deliveries] == [True, False]
 
 
+def test_a_node_that_reports_no_end_delivers_what_was_not_taken_at_first(
+    server: DeliveryServer, telemetry: Path
+) -> None:
+    loop, _ = loop_for(server, telemetry, heartbeats=False)
+    path = telemetry / "journal" / journal.file_name("run-1", "1")
+    append(path, loss(1) + loss(2))
+    path.with_suffix(".ack").write_text(str(len(loss(1))))  # which the server has lost since
+    loop.finish(nothing)
+    assert server.journals == {(None, "1"): loss(1) + loss(2)}
+    assert len(server.deliveries) == 2
+
+
 def test_the_ends_of_child_runs_come_before_that_of_the_run(
     server: DeliveryServer, telemetry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

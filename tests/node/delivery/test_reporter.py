@@ -45,7 +45,7 @@ def codes(answers: list[Any]) -> list[Any]:
 def test_a_delivery_is_one_request(client: RetryingClient, server: DeliveryServer) -> None:
     server.pace = 2.5
     receipt = Reporter(client).deliver(Delivery([{"fact": "started"}], [*PARTS], [{"fact": "ended"}]))
-    assert (receipt.parts, receipt.reported, receipt.pace, receipt.held) == ([1, 2, 3], True, 2.5, 0.0)
+    assert (receipt.parts, receipt.complete, receipt.pace, receipt.held) == ([1, 2, 3], True, 2.5, 0.0)
     assert [fact["fact"] for fact in server.facts] == ["started", "ended"]
     assert server.journals == {("other", "1"): b"[]\n"}
     assert server.targets == ["/api/runs/run-1/deliveries"]
@@ -58,7 +58,7 @@ def test_a_refused_part_is_told_and_what_comes_after_is_not_reported(
     server.bad = lambda part: problem("bad_name", 400) if part == PARTS[0] else None
     receipt = Reporter(client).deliver(Delivery(parts=[*PARTS], after=[{"fact": "ended"}]))
     assert codes(receipt.parts) == ["bad_name", 2, 3]
-    assert not receipt.reported
+    assert not receipt.complete
     assert server.facts == []
     assert len(server.deliveries) == 1
 
@@ -113,7 +113,7 @@ def test_a_delivery_at_which_the_server_fails_as_a_whole_is_taken_apart(
     server.faults = [fault] * 100
     receipt = Reporter(client).deliver(Delivery([{"fact": "started"}], [*PARTS], [{"fact": "ended"}]))
     assert codes(receipt.parts) == ["internal", 2, 3]
-    assert not receipt.reported
+    assert not receipt.complete
     assert server.facts == [{"fact": "started"}]
 
 
@@ -123,7 +123,7 @@ def test_one_that_is_too_large_for_something_on_the_way_goes_in_pieces(
     server.faults = [lambda delivery: {"status": 413} if len(delivery.parts) > 1 else None] * 100
     reporter = Reporter(client)
     receipt = reporter.deliver(Delivery([{"fact": "started"}], [*PARTS], [{"fact": "ended"}]))
-    assert (receipt.parts, receipt.reported) == ([1, 2, 3], True)
+    assert (receipt.parts, receipt.complete) == ([1, 2, 3], True)
     assert [fact["fact"] for fact in server.facts] == ["started", "ended"]
     assert reporter.too_large
 

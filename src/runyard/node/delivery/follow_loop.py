@@ -75,6 +75,7 @@ class FollowLoop:
         self._unread: dict[int, str] = {}  # why a source could not be read when it was last tried
         now = time.monotonic()
         self._delivered_at, self._next_look, self._next_beat = now, now, now + HEARTBEAT_EVERY
+        self._looked_at = 0.0
         self._pause = SHORTEST_PAUSE
         self._pace = 0.0  # until the server says otherwise, somebody may be watching
         self.end: End | None = None  # of the run itself, when its owner has written one
@@ -128,7 +129,8 @@ class FollowLoop:
             if batch.more:
                 self._deliver(batch)
                 continue
-            if self._deliver(batch, [fact] if fact is not None else []):
+            nothing = fact is None and not batch.parts and not self._waiting
+            if nothing or self._deliver(batch, [fact] if fact is not None else []):
                 self._reporter.close()
                 return
 
@@ -150,6 +152,7 @@ class FollowLoop:
         return min(due, self._next_beat) if self._heartbeats else due
 
     def _look(self, now: float) -> None:
+        self._looked_at = now
         batch = self._gather()
         due = bool(self._waiting) and now >= self._waiting[0][1] + FACTS_WAIT
         due = due or (self._heartbeats and now >= self._next_beat)
@@ -174,11 +177,11 @@ class FollowLoop:
         come = self._reporter.wait(max(0.0, seconds), self._wake.fileno())
         flush = self._wake.clear()
         now = time.monotonic()
-        if come or flush:
-            self._next_look = now
-            if come:
-                # Somebody watches from now on. There may be nothing new, but the server asked.
-                self._pace, self._pause, self._next_beat = 0.0, SHORTEST_PAUSE, now
+        if come:
+            # Somebody watches from now on. There may be nothing new, but the server asked.
+            self._pace, self._pause, self._next_look, self._next_beat = 0.0, SHORTEST_PAUSE, now, now
+        elif flush:
+            self._next_look = max(now, self._looked_at + SHORTEST_PAUSE)
         elif held and not self._reporter.held:
             soon = now + random.uniform(*AFTER_A_BREAK) if self._reporter.broken else now
             self._next_look = min(self._next_look, soon)
@@ -226,7 +229,7 @@ class FollowLoop:
                 self.end = end
             else:
                 self._client.fact(ended(end.outcome, end.error), end.run_id)
-        return receipt.reported
+        return receipt.complete
 
     def _keep_pace(self, receipt: Receipt) -> None:
         now = time.monotonic()

@@ -26,7 +26,7 @@ Answer = Union[int, Refused]
 @dataclass(frozen=True)
 class Receipt:
     parts: list[Answer]
-    reported: bool  # the facts that come after the parts were taken as well
+    complete: bool  # all parts were taken, and so the facts that come after them
     pace: float
     held: float  # seconds for which the server may ask for the next delivery; 0: it will not
 
@@ -119,8 +119,8 @@ class Reporter:
                 self._refused(fact, Refused(answer))
         self._client.superseded = self._client.superseded or bool(value.get("over"))
         answers = [Refused(each) if isinstance(each, ClientProblem) else int(each) for each in parts]
-        reported = not any(answer.get("skipped") for answer in value.get("after", ()))
-        return Receipt(answers, reported, float(value.get("pace", 0.0)), float(value.get("held", 0.0)))
+        complete = not any(isinstance(answer, Refused) for answer in answers)
+        return Receipt(answers, complete, float(value.get("pace", 0.0)), float(value.get("held", 0.0)))
 
     def _apart(self, delivery: Delivery, refusal: Refused) -> Receipt:
         """What one thing in a delivery is refused for must not harm the others: each is delivered by itself."""
