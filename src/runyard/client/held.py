@@ -13,11 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from runyard.client.problems import problem
-from runyard.client.stream import transport_errors
 
 if TYPE_CHECKING:
-    import http.client
-
     from runyard.client.http import Client
 
 RECEIVED_AT_ONCE = 1 << 16
@@ -31,7 +28,7 @@ class Held:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._connection: http.client.HTTPConnection | None = None
+        self._connection: Any = None  # what `Client.open` returns
         self._url = ""  # where the connection leads
         self._response: _Response | None = None
         self._promised = False  # another line of the response
@@ -58,9 +55,9 @@ class Held:
                     raise
             self.close()  # the server has hung up between two requests: that is no sign of trouble
             return self._exchange(target, body)
-        except transport_errors() as error:
+        except OSError as error:
             self.close()
-            raise self._client.unreachable(error, sent=True) from error
+            raise self._client.unreachable(error) from error
 
     def wait(self, seconds: float, wake: int) -> Any:
         """The next line, as soon as it comes; None when the response has ended without one (`open` is false then), when
@@ -87,7 +84,7 @@ class Held:
                         return None
                 with suppress(*_nothing_came(connection.sock)):
                     response.receive()
-        except transport_errors():
+        except OSError:
             self.close()  # whoever waits for another line learns that there will be none
             return None
 
@@ -99,16 +96,14 @@ class Held:
 
     def _settle(self) -> bool:
         """Have a connection to the server's current address that waits for a request; whether it was used before."""
-        from runyard.client.http import usable
-
         if self.open or self._url != self._client.url:
             self.close()
         if self._connection is not None and self._response is not None:
             try:
                 self._response.read_rest(REST_WITHIN)
-                if self._response.closes or not usable(self._connection):
+                if self._response.closes or _readable(self._connection.sock):
                     self.close()
-            except transport_errors():
+            except OSError:
                 self.close()
         if self._connection is not None:
             return True
@@ -259,6 +254,13 @@ class _Response:
             return False
         self._raw, self._left = rest, length
         return True
+
+
+def _readable(sock: Any) -> bool:
+    """Whether something has come: between two requests, that can only be the end of the connection."""
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _nothing_came(sock: Any) -> tuple[type[OSError], ...]:

@@ -176,7 +176,7 @@ class Client:
         target = _target(path, params)
 
         def once() -> Stream:
-            connection = self.open(timeout)
+            connection = self._open(timeout)
             try:
                 response = self._send(connection, method, target, body, sent)
                 if response.status >= 400:
@@ -184,7 +184,7 @@ class Client:
             except BaseException:
                 connection.close()
                 raise
-            return Stream(connection, response, lambda error: self.unreachable(error, sent=True))
+            return Stream(connection, response, lambda error: self._unreachable(error, sent=True))
 
         answer = self._patiently(once, True, patience)
         try:
@@ -268,7 +268,10 @@ class Client:
         body: Body | None,
         headers: Mapping[str, str],
     ) -> http.client.HTTPResponse:
-        every = {**self.headers(), **headers}
+        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
+        if self.locator.token:
+            every["Authorization"] = f"Bearer {self.locator.token}"
+        every.update(headers)
         try:
             try:
                 connection.request(method, target, body() if callable(body) else body, every)
@@ -277,24 +280,24 @@ class Client:
             return connection.getresponse()
         except transport_errors() as error:
             connection.close()
-            raise self.unreachable(error, sent=True) from error
+            raise self._unreachable(error, sent=True) from error
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         try:
             return response.read()
         except transport_errors() as error:
-            raise self.unreachable(error, sent=True) from error
+            raise self._unreachable(error, sent=True) from error
 
     @contextmanager
     def _connection(self, timeout: float | None) -> Iterator[http.client.HTTPConnection]:
         """This thread's connection to the server's current address, opened where needed."""
         key = (os.getpid(), self.url)
         pooled: tuple[tuple[int, str], http.client.HTTPConnection] | None = getattr(self._pool, "connection", None)
-        if pooled is not None and (pooled[0] != key or not usable(pooled[1])):
+        if pooled is not None and (pooled[0] != key or not _usable(pooled[1])):
             if pooled[0][0] == key[0]:
                 pooled[1].close()
             pooled = None
-        connection = pooled[1] if pooled is not None else self.open(timeout)
+        connection = pooled[1] if pooled is not None else self._open(timeout)
         self._pool.connection = None
         if connection.sock is not None:
             connection.sock.settimeout(self.timeout if timeout is None else timeout)
@@ -311,29 +314,31 @@ class Client:
             if connection.sock is not None:
                 self._pool.connection = (key, connection)
 
-    def open(self, timeout: float | None = None) -> http.client.HTTPConnection:
-        """A connection of the caller's own."""
+    def _open(self, timeout: float | None) -> http.client.HTTPConnection:
         connection = _connect(self.url, self.timeout if timeout is None else timeout)
         try:
             connection.connect()
         except OSError as error:
-            raise self.unreachable(error, sent=False) from error
+            raise self._unreachable(error, sent=False) from error
         return connection
 
-    def headers(self) -> dict[str, str]:
-        """What every request carries."""
-        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
-        if self.locator.token:
-            every["Authorization"] = f"Bearer {self.locator.token}"
-        return every
-
-    def unreachable(self, reason: BaseException, sent: bool) -> Unreachable:
+    def _unreachable(self, reason: BaseException, sent: bool) -> Unreachable:
         if self.locator.server_file is not None:
             log = self.locator.server_file.parent / "server.log"
             advice = f"`runyard up` starts it; `runyard doctor` looks for the cause; its log is {log}."
         else:
             advice = "Check the address and that the server runs there (`runyard serve`)."
         return Unreachable(self.url, reason, sent, advice)
+
+    def open(self) -> Any:  # this and the next two are for `held`
+        return self._open(None)
+
+    def unreachable(self, reason: BaseException) -> Unreachable:
+        return self._unreachable(reason, sent=True)
+
+    def headers(self) -> dict[str, str]:
+        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
+        return {**every, "Authorization": f"Bearer {self.locator.token}"} if self.locator.token else every
 
 
 def healthy(url: str, timeout: float = 2.0) -> bool:
@@ -384,7 +389,7 @@ def _connect(url: str, timeout: float) -> http.client.HTTPConnection:
     return kind(parts.hostname, parts.port, timeout=timeout)
 
 
-def usable(connection: http.client.HTTPConnection) -> bool:
+def _usable(connection: http.client.HTTPConnection) -> bool:
     """Whether a pooled connection is open: one that the server has closed is readable (its end can be read)."""
     import select
 
