@@ -24,6 +24,7 @@ from runyard.node.delivery.wake import Wake
 from runyard.node.facts import Fact, ended
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.25
+FIRST_OUTPUT_WITHIN = 0.5  # seconds in which a script is likely to print its first line: somebody waits for that one
 HEARTBEAT_EVERY = 10.0
 LONGEST_SILENCE = 40.0  # the server counts a run as lost after 60 s without a delivery
 FACTS_WAIT = 0.1  # seconds in which the first output may come, or the end, to go with the facts
@@ -75,7 +76,7 @@ class FollowLoop:
         self._unread: dict[int, str] = {}  # why a source could not be read when it was last tried
         now = time.monotonic()
         self._delivered_at, self._next_look, self._next_beat = now, now, now + HEARTBEAT_EVERY
-        self._looked_at = 0.0
+        self._began, self._looked_at = now, 0.0
         self._pause = SHORTEST_PAUSE
         self._pace = 0.0  # until the server says otherwise, somebody may be watching
         self.end: End | None = None  # of the run itself, when its owner has written one
@@ -161,7 +162,7 @@ class FollowLoop:
         if batch.parts or due:
             self._deliver(batch)
             self._pause = SHORTEST_PAUSE
-        else:
+        elif now > self._began + FIRST_OUTPUT_WITHIN:
             self._pause = min(self._pause * 1.5, LONGEST_PAUSE)
         after = time.monotonic()
         if batch.more:
