@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from runyard.client.problems import ClientProblem, Unreachable, problem
+from runyard.client.problems import ClientProblem, Unreachable, of_document, problem
 
 
 def test_a_refusal_has_the_fields_of_its_document() -> None:
@@ -15,6 +15,11 @@ def test_a_refusal_has_the_fields_of_its_document() -> None:
     assert (refusal.code, refusal.title, refusal.help) == ("run_exists", "It is there.", "Take another.")
     assert (refusal.status, refusal.detail) == (409, {"run": "r"})
     assert str(refusal) == "It is there. Take another."
+
+
+def test_a_document_inside_of_a_response_is_a_refusal_too() -> None:
+    refusal = of_document({"code": "offset_gap", "title": "No.", "detail": {"size": 3}}, 409)
+    assert (refusal.code, refusal.status, refusal.detail) == ("offset_gap", 409, {"size": 3})
 
 
 @pytest.mark.parametrize("more", [{}, {"help": None, "detail": None}, {"detail": "text"}, {"detail": [1]}])

@@ -21,10 +21,15 @@ import pytest
 import runyard
 from runyard.client.http import Client, Locator, quote
 from runyard.contracts import manifest, pack
+from runyard.contracts.delivery import Delivery
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.home import read_server, read_token
 from runyard.contracts.plan import Launch, Plan, node_folder
-from runyard.node.delivery.retrying_client import RetryingClient
+from runyard.node.delivery.batch import Batch
+from runyard.node.delivery.follow_loop import Source
+from runyard.node.delivery.reporter import Reporter
+from runyard.node.delivery.retrying_client import Refused, RetryingClient
+from runyard.node.delivery.wake import make_pipe
 from runyard.node.launch import processes
 from runyard.node.signals import Signals
 from runyard.system.processes import end_with_parent
@@ -110,6 +115,34 @@ class RunOnServer:
 
     def client(self, folder: Path) -> RetryingClient:
         return RetryingClient(self.id, self.locator(), folder)
+
+
+class Courier:
+    """Delivers what sources have, as the loop of a node runner does."""
+
+    def __init__(self, client: RetryingClient) -> None:
+        self._reporter = Reporter(client)
+
+    def send_new(self, source: Source) -> bool:
+        """Whether there was anything new that was taken."""
+        batch = Batch()
+        source.gather(batch)
+        return self._send(batch)
+
+    def send_rest(self, source: Source) -> None:
+        while True:
+            batch = Batch()
+            source.gather_rest(batch)
+            if not batch.parts:
+                return
+            self._send(batch)
+
+    def _send(self, batch: Batch) -> bool:
+        if not batch.parts:
+            return False
+        receipt = self._reporter.deliver(Delivery(parts=batch.parts))
+        batch.take(receipt.parts)
+        return not all(isinstance(answer, Refused) for answer in receipt.parts)
 
 
 _PATIENT = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); from runyard.node.signals import Signals; s = Signals()"
@@ -354,11 +387,18 @@ def signals() -> Iterator[Signals]:
 
 
 @pytest.fixture
+def courier(run: RunOnServer, tmp_path: Path) -> Courier:
+    """Delivers sources of `run` to its server."""
+    return Courier(run.client(tmp_path))
+
+
+@pytest.fixture
 def telemetry(tmp_path: Path) -> Path:
     """A telemetry folder, as the SDK makes it."""
     folder = tmp_path / "telemetry"
     (folder / "journal").mkdir(parents=True)
     (folder / "spool").mkdir()
+    make_pipe(folder)
     return folder
 
 

@@ -331,6 +331,16 @@ class Client:
             advice = "Check the address and that the server runs there (`runyard serve`)."
         return Unreachable(self.url, reason, sent, advice)
 
+    def open(self) -> Any:  # this and the next two are for `held`
+        return self._open(None)
+
+    def unreachable(self, reason: BaseException) -> Unreachable:
+        return self._unreachable(reason, sent=True)
+
+    def headers(self) -> dict[str, str]:
+        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
+        return {**every, "Authorization": f"Bearer {self.locator.token}"} if self.locator.token else every
+
 
 def healthy(url: str, timeout: float = 2.0) -> bool:
     """Whether a server answers there."""

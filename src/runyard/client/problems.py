@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Mapping
 
 
 class ClientProblem(Exception):
@@ -31,8 +31,7 @@ class Unreachable(ClientProblem):
 def problem(status: int, content: bytes, url: str) -> ClientProblem:
     """The refusal in a response, also when it comes from something that is no Runyard server."""
     try:
-        document = json.loads(content)
-        code, title = str(document["code"]), str(document["title"])
+        return of_document(json.loads(content), status)
     except (ValueError, KeyError, TypeError):
         from runyard.contracts.secrets import mask
 
@@ -43,6 +42,11 @@ def problem(status: int, content: bytes, url: str) -> ClientProblem:
             "Check that this is the address of a Runyard server.",
             status,
         )
+
+
+def of_document(document: Mapping[str, Any], status: int) -> ClientProblem:
+    """The refusal that a problem document describes; KeyError or TypeError when it is none."""
+    code, title = str(document["code"]), str(document["title"])
     detail = document.get("detail")
     help = _upgrade_of_this_client() if code == "client_too_old" else str(document.get("help") or "")
     return ClientProblem(code, title, help, status, detail if isinstance(detail, dict) else {})

@@ -78,11 +78,14 @@ def is_own(path: Path) -> bool:
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only this user can read, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Under a name that nobody can guess, and only if it does not exist: else another user might have put a file, or a
     # link, in its place.
-    aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    aside = os.path.join(path.parent, f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(aside, path)

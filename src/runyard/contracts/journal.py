@@ -21,6 +21,7 @@ A telemetry folder holds
     journal/<run id>@<writer>.jsonl      one file per process and run
     journal/<run id>@<writer>.ack        how many of its bytes the server has confirmed (decimal text)
     spool/<name>                         bytes to be delivered to the run's history
+    wake                                 a named pipe, read by whoever delivers: "f" asks for a delivery at once
 
 The rank of a process, if it has one, is part of its writer's name (`rank3-...`), so that it costs nothing per point.
 """
@@ -34,6 +35,8 @@ from typing import Any
 
 VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
+
+WAKE, FLUSH = "wake", b"f"
 
 RANK_VARIABLE = "RUNYARD_PROCESS_RANK"
 """The variable with the rank of each process of a distributed run, whatever its framework."""

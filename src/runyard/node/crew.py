@@ -227,7 +227,7 @@ class Crew:
         for child in ended:
             assert child.exit is not None
             rank = self._ranks.get(child.pid)
-            text = exits.words(child.exit, self._starved())
+            text = exits.words(child.exit, self._starved(child.exit))
             if rank is None:
                 others.append(child)
                 log_line(f"process {child.pid} ended: {text}")
@@ -269,15 +269,15 @@ class Crew:
         from runyard.node.outcome import failure
 
         if not self.plan.distribution.gang:
-            return failure.describe(self.plan.launch, exit, self.work, log, self._starved())
+            return failure.describe(self.plan.launch, exit, self.work, log, self._starved(exit))
         role = f" ({rank.role})" if rank.role == PARAMETER_SERVER else ""
         who = f"Rank {rank.rank}{role} on node {rank.node} ({self.host})"
-        error = failure.describe(self.plan.launch, exit, self.work, log, self._starved(), who)
+        error = failure.describe(self.plan.launch, exit, self.work, log, self._starved(exit), who)
         return {**error, "rank": rank.rank, "node": rank.node}
 
-    def _starved(self) -> bool:
-        """Whether the kernel has ended a process for lack of memory since this runner began."""
-        return exits.memory_kills() > self._memory_kills
+    def _starved(self, exit: Exit) -> bool:
+        """Whether this may be a process that the kernel has ended for lack of memory since this runner began."""
+        return exits.killed_by(exit) == signal.SIGKILL and exits.memory_kills() > self._memory_kills
 
     def _remove_files_of_mpi(self) -> None:
         if self.mpi is not None:

@@ -31,6 +31,7 @@ from runyard.node.launch import frameworks, ports  # noqa: F401
 from runyard.node.outcome import failure, outcome  # noqa: F401
 from runyard.node.rescue import rescue  # noqa: F401
 from runyard.node.signals import Signals
+from runyard.system.processes import prctl
 
 OPTION = "--nursery"
 UNUSED = 600.0
@@ -43,9 +44,16 @@ def main() -> int:
     answers = os.dup(1)
     os.dup2(2, 1)
     _retitle(sys.executable, sys.argv[0], OPTION)
+    _warm_up()
     gc.collect()
     gc.freeze()  # the collector would touch, and so copy, what all runners share
     return _Nursery(answers).serve()
+
+
+def _warm_up() -> None:
+    """Have at hand what Python looks up when it is first used."""
+    prctl()
+    "localhost".encode("idna")
 
 
 class _Nursery:

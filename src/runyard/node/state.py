@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,8 @@ class State:
 
     def save(self, folder: Path) -> None:
         try:
-            write_private(folder / "state.json", json.dumps(asdict(self)))
+            fields = {**vars(self), "runner": vars(self.runner), "processes": [vars(each) for each in self.processes]}
+            write_private(folder / "state.json", json.dumps(fields))
         except OSError as error:
             # A full disk must not end a script that may never write a byte itself; only a rescue would miss this.
             log_line(f"state.json could not be written: {error}")

@@ -13,6 +13,8 @@ from typing import Callable, Iterator, List, Tuple
 
 Place = Tuple[str, List[str], List[str]]
 
+LONG = 900  # characters of a path, each of up to four bytes: with one more name it is below the system's limit
+
 
 def make(folder: str) -> None:
     """Make a folder and its missing parents."""
@@ -61,24 +63,25 @@ def remove(folder: Path, failed: Callable[[str, OSError], None] = lambda path, e
         failed(top, OSError(f"{top} is a link"))
         return
     aside = os.path.join(top, f".{os.urandom(4).hex()}-")
-    waiting, moved = [top], 0
+    waiting, moved = [(top, False)], 0
     while waiting:
-        place = waiting.pop()
+        place, is_empty = waiting.pop()
+        if is_empty:
+            _try(os.rmdir, top if place == top else os.path.dirname(place), failed, place)
+            continue
+        waiting.append((place, True))
         for path, is_folder in _content(place, failed):
             target = path
-            if is_folder and place != top:
+            if is_folder and len(path) > LONG:
                 # To the top, so that no path exceeds the system's limit, however deep the folder was.
                 moved += 1
                 target = f"{aside}{moved}"
                 if not _try(os.rename, place, failed, path, target):
                     continue
             if is_folder:
-                waiting.append(target)
+                waiting.append((target, False))
             else:
                 _try(os.unlink, place, failed, path)
-        if place != top:
-            _try(os.rmdir, top, failed, place)
-    _try(os.rmdir, top, failed, top)
 
 
 def _content(place: str, failed: Callable[[str, OSError], None]) -> list[tuple[str, bool]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING, Field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,8 +69,12 @@ def is_process(pid: object) -> bool:
 
 
 def _fits(value: object, annotation: str) -> bool:
-    names = [each.partition("[")[0].strip() for each in annotation.split(" | ")]
-    return any(name not in _KINDS or type(value) in _KINDS[name] for name in names)
+    return any(name not in _KINDS or type(value) in _KINDS[name] for name in _names(annotation))
+
+
+@lru_cache(maxsize=256)
+def _names(annotation: str) -> tuple[str, ...]:
+    return tuple(each.partition("[")[0].strip() for each in annotation.split(" | "))
 
 
 def _is_needed(field: Field[Any]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path
+from functools import lru_cache
 from typing import Callable
 
 _PR_SET_PDEATHSIG = 1
@@ -52,6 +52,7 @@ def hear_of_parents_end(number: signal.Signals) -> None:
         call(_PR_SET_PDEATHSIG, number.value)
 
 
+@lru_cache(maxsize=1)
 def prctl() -> Callable[[int, int], object] | None:
     """Linux's system call of that name; None elsewhere."""
     if sys.platform != "linux":
@@ -64,7 +65,8 @@ def prctl() -> Callable[[int, int], object] | None:
 
 def _from_proc(pid: int) -> str | None:
     try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            text = file.read()
     except OSError:
         return None
     # The command's name is in brackets and may hold anything, brackets included: read from the last one on.

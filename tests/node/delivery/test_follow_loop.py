@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.delivery_server import DeliveryServer, problem
 
 from runyard.contracts import journal
+from runyard.contracts.delivery import Delivery, JournalPart, LogPart
 from runyard.node.delivery import follow_loop
+from runyard.node.delivery.batch import Batch
 from runyard.node.delivery.follow_loop import FollowLoop
 from runyard.node.delivery.growing_files import GrowingFile
 from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
-from runyard.node.facts import started
+from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
+from runyard.node.facts import ended, started
 from runyard.node.problem import Unwanted
+from runyard.sdk.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from tests.node.conftest import RunOnServer
@@ -25,8 +30,12 @@ if TYPE_CHECKING:
 Until = Callable[[Callable[[], object], str], None]
 
 
+def nothing() -> None:
+    """No end is reported."""
+
+
 @contextmanager
-def following(loop: FollowLoop) -> Iterator[None]:
+def following(loop: FollowLoop, report: Callable[[], Any] = nothing) -> Iterator[None]:
     """Has the loop follow, in a thread as in a node runner; then finishes it."""
     over = threading.Event()
     thread = threading.Thread(target=loop.follow, args=(over.is_set,))
@@ -37,29 +46,54 @@ def following(loop: FollowLoop) -> Iterator[None]:
         over.set()
         loop.nudge()
         thread.join(60)
-    loop.finish()
+    loop.finish(report)
+
+
+LOG = "user_logs/std_log.txt"
+
+
+@pytest.fixture
+def server() -> Iterator[DeliveryServer]:
+    server = DeliveryServer()
+    yield server
+    server.close()
+
+
+def loop_for(server: DeliveryServer, telemetry: Path, **more: Any) -> tuple[FollowLoop, Path]:
+    """A loop that follows a log and a telemetry folder; and the log."""
+    client = RetryingClient("run-1", server.locator, telemetry)
+    log = telemetry / "log"
+    return FollowLoop(client, Journals(client, telemetry), [GrowingFile(log, LOG)], **more), log
+
+
+def append(path: Path, content: bytes) -> None:
+    with open(path, "ab") as file:
+        file.write(content)
+
+
+def loss(value: float) -> bytes:
+    return journal.line(journal.VALUE, "loss", value, 1.0, None)
 
 
 class Unreadable:
     """A source as the script of a run may leave one behind."""
 
-    warnings = ()
+    warnings: tuple[str, ...] = ()
 
-    def send_new(self) -> bool:
+    def gather(self, batch: Batch) -> None:
         raise PermissionError(13, "no", "/run/logs")
 
-    def send_rest(self) -> None:
-        self.send_new()
+    gather_rest = gather
 
 
 def test_facts_logs_and_outputs_arrive_while_they_are_written(
     run: RunOnServer, telemetry: Path, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follow_loop, "LOOK_AT_OUTPUTS_EVERY", 0.01)
+    monkeypatch.setattr("runyard.node.delivery.uploads.LOOK_EVERY", 0.01)
     monkeypatch.setattr("runyard.node.delivery.outputs.SETTLED_AFTER", 0.0)
     client = run.client(tmp_path)
     (tmp_path / "outputs").mkdir()
-    sources = [GrowingFile(client, tmp_path / "log", "user_logs/std_log.txt")]
+    sources = [GrowingFile(tmp_path / "log", "user_logs/std_log.txt")]
     loop = FollowLoop(client, Journals(client, telemetry), sources, Outputs(client, tmp_path / "outputs", "outputs"))
     with following(loop):
         loop.report(started())
@@ -82,9 +116,9 @@ def test_a_source_that_cannot_be_read_becomes_a_warning_and_harms_no_other(
 ) -> None:
     client = run.client(tmp_path)
     (tmp_path / "log").write_text("one\n")
-    sources: list[Any] = [Unreadable(), GrowingFile(client, tmp_path / "log", "user_logs/std_log.txt")]
+    sources: list[Any] = [Unreadable(), GrowingFile(tmp_path / "log", "user_logs/std_log.txt")]
     loop = FollowLoop(client, Journals(client, telemetry), sources)
-    loop.finish()
+    loop.finish(nothing)
     assert run.read("user_logs/std_log.txt") == b"one\n"
     [warning] = loop.warnings()
     assert "could not be read" in warning["message"]
@@ -100,24 +134,26 @@ def test_the_end_of_the_run_itself_is_left_to_the_owner_of_the_loop(
         path.write_bytes(journal.line(journal.END, outcome, None))
     client = run.client(tmp_path)
     loop = FollowLoop(client, Journals(client, telemetry))
-    loop.finish()
+    loop.finish(nothing)
     assert loop.end is not None
     assert loop.end.outcome == "completed"
     assert run.get()["status"] == "Running"
     assert child.get()["status"] == "Failed"
 
 
-def test_heartbeats_are_sent_by_whoever_leads(
-    run: RunOnServer, telemetry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_is_silent_sends_heartbeats_if_this_process_leads_it(
+    server: DeliveryServer, telemetry: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follow_loop, "HEARTBEAT_EVERY", 0.0)
-    sent: list[Any] = []
-    client = run.client(tmp_path)
-    monkeypatch.setattr(client, "fact", lambda fact, run_id=None: sent.append(fact["fact"]))
-    FollowLoop(client, Journals(client, telemetry), heartbeats=False).finish()
-    assert sent == []
-    FollowLoop(client, Journals(client, telemetry)).finish()
-    assert set(sent) == {"heartbeat"}
+    monkeypatch.setattr(follow_loop, "HEARTBEAT_EVERY", 0.01)
+    loop, _ = loop_for(server, telemetry, heartbeats=False)
+    with following(loop):
+        threading.Event().wait(0.2)
+        assert server.deliveries == []
+    server.deliveries.clear()
+    loop, _ = loop_for(server, telemetry)
+    with following(loop):
+        until(lambda: len(server.deliveries) > 2, "heartbeats")
+    assert server.deliveries[0] == Delivery(hold=True)
 
 
 def test_what_goes_wrong_with_the_outputs_is_raised_where_the_loop_runs(
@@ -128,4 +164,246 @@ def test_what_goes_wrong_with_the_outputs_is_raised_where_the_loop_runs(
     (tmp_path / "outputs" / "a").write_text("x")
     loop = FollowLoop(client, Journals(client, telemetry), (), Outputs(client, tmp_path / "outputs", "outputs"))
     with pytest.raises(Unwanted, match="is gone"):
-        loop.finish()
+        loop.finish(nothing)
+
+
+# -- one delivery ----------------------------------------------------------------------------------------------------
+
+
+def test_a_short_life_is_one_delivery(server: DeliveryServer, telemetry: Path) -> None:
+    loop, log = loop_for(server, telemetry, last=GrowingFile(telemetry / "own", "system_logs/runner.log"))
+    append(telemetry / "own", b"begun\n")
+    first, end = started(), ended("completed")
+
+    def report() -> Any:
+        append(telemetry / "own", b"done\n")
+        return end
+
+    loop.report(first)
+    append(log, b"a line\n")
+    append(telemetry / "journal" / journal.file_name("run-1", "1"), loss(1))
+    loop.finish(report)
+    [delivery] = server.deliveries
+    assert (delivery.before, delivery.after, delivery.hold) == ([first], [end], False)
+    assert delivery.parts == [
+        JournalPart("1", 0, loss(1)),
+        LogPart(LOG, 0, b"a line\n"),
+        LogPart("system_logs/runner.log", 0, b"begun\ndone\n"),
+    ]
+
+
+def test_the_facts_of_a_start_wait_a_little_for_the_first_output_which_triggers_at_once(
+    server: DeliveryServer, telemetry: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow_loop, "FACTS_WAIT", 600.0)
+    loop, log = loop_for(server, telemetry)
+    fact = started()
+    with following(loop):
+        loop.report(fact)
+        append(log, b"a line\n")
+        until(lambda: server.deliveries, "the delivery")
+    assert (server.deliveries[0].before, server.deliveries[0].parts) == ([fact], [LogPart(LOG, 0, b"a line\n")])
+
+
+def test_the_facts_of_a_start_wait_only_a_little(server: DeliveryServer, telemetry: Path, until: Until) -> None:
+    loop, _ = loop_for(server, telemetry)
+    with following(loop):
+        loop.report(started())
+        until(lambda: server.facts, "the fact")
+    assert not server.deliveries[0].parts
+
+
+def test_an_end_is_reported_after_what_was_not_taken_with_it(server: DeliveryServer, telemetry: Path) -> None:
+    loop, log = loop_for(server, telemetry)
+    append(log, b"a line\n")
+    server.bad = lambda part: problem("bad_name", 400) if isinstance(part, LogPart) else None
+    append(telemetry / "journal" / journal.file_name("run-1", "1"), loss(1))
+    loop.finish(lambda: {**ended("completed"), "warnings": loop.warnings()})
+    [fact] = server.facts
+    assert [warning["message"] for warning in fact["warnings"]] == [f"{LOG} was refused by the server: bad_name."]
+    assert server.journals == {(None, "1"): loss(1)}
+    assert [bool(delivery.parts) for delivery in server.deliveries] == [True, False]
+
+
+def test_a_node_that_reports_no_end_delivers_what_was_not_taken_at_first(
+    server: DeliveryServer, telemetry: Path
+) -> None:
+    loop, _ = loop_for(server, telemetry, heartbeats=False)
+    path = telemetry / "journal" / journal.file_name("run-1", "1")
+    append(path, loss(1) + loss(2))
+    path.with_suffix(".ack").write_text(str(len(loss(1))))  # which the server has lost since
+    loop.finish(nothing)
+    assert server.journals == {(None, "1"): loss(1) + loss(2)}
+    assert len(server.deliveries) == 2
+
+
+def test_the_ends_of_child_runs_come_before_that_of_the_run(
+    server: DeliveryServer, telemetry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, _ = loop_for(server, telemetry)
+    reported: list[Any] = []
+    monkeypatch.setattr(RetryingClient, "fact", lambda self, fact, run_id: reported.append((run_id, len(server.facts))))
+    line = journal.line(journal.END, "failed", None)
+    append(telemetry / "journal" / journal.file_name("child", "1"), line)
+    loop.finish(lambda: ended("completed"))
+    assert reported == [("child", 0)]
+    assert server.journals == {("child", "1"): line}
+    assert [fact["fact"] for fact in server.facts] == ["ended"]
+
+
+def test_much_goes_in_several_deliveries_and_the_end_with_the_last(server: DeliveryServer, telemetry: Path) -> None:
+    loop, log = loop_for(server, telemetry)
+    content = bytes(range(256)) * 10_000
+    append(log, content)
+    loop.finish(lambda: ended("completed"))
+    assert server.files[LOG] == content
+    assert len(server.deliveries) == 3
+    assert [len(delivery.after) for delivery in server.deliveries] == [0, 0, 1]
+    assert not any(delivery.hold for delivery in server.deliveries)
+
+
+def test_a_receipt_that_is_lost_does_no_harm(server: DeliveryServer, telemetry: Path) -> None:
+    loop, log = loop_for(server, telemetry)
+    append(log, b"a line\n")
+    path = telemetry / "journal" / journal.file_name("run-1", "1")
+    append(path, loss(1))
+    server.receive_only = True
+    loop.finish(lambda: ended("completed"))
+    assert len(server.deliveries) == 2
+    assert server.files == {LOG: b"a line\n"}
+    assert server.journals == {(None, "1"): loss(1)}
+    assert path.with_suffix(".ack").read_text() == str(len(loss(1)))
+
+
+def test_a_journal_is_acknowledged_after_the_receipt_alone(
+    server: DeliveryServer, telemetry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runyard.node.delivery.retrying_client.AFTER_THE_END", 0.0)
+    client = RetryingClient("run-1", server.locator, telemetry)
+    path = telemetry / "journal" / journal.file_name("run-1", "1")
+    append(path, loss(1))
+    server.faults = [lambda delivery: problem("disk_full", 507)] * 100
+    client.nothing_more_to_come()
+    with pytest.raises(ServerAway):
+        FollowLoop(client, Journals(client, telemetry)).finish(nothing)
+    assert not path.with_suffix(".ack").exists()
+
+
+def test_a_rescuer_asks_for_all_sizes_at_once(server: DeliveryServer, telemetry: Path) -> None:
+    client = RetryingClient("run-1", server.locator, telemetry)
+    server.files = {"a": b"12", "b": b"1234"}
+    for name in ("a", "b", "c"):
+        append(telemetry / name, b"12345")
+    sources = [GrowingFile(telemetry / name, name, resume=True) for name in ("a", "b", "c")]
+    FollowLoop(client, Journals(client, telemetry), sources).finish(nothing)
+    assert server.deliveries[0].parts == [LogPart(name, 5, b"") for name in ("a", "b", "c")]
+    assert server.deliveries[1].parts == [LogPart("a", 2, b"345"), LogPart("b", 4, b"5"), LogPart("c", 0, b"12345")]
+    assert len(server.deliveries) == 2
+
+
+def test_every_source_has_its_turn_when_there_is_more_than_fits(
+    server: DeliveryServer, telemetry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow_loop, "MOST_BYTES", 10)
+    monkeypatch.setattr("runyard.node.delivery.growing_files.CHUNK", 10)
+    client = RetryingClient("run-1", server.locator, telemetry)
+    for name in ("a", "b"):
+        append(telemetry / name, b"x" * 30)
+    sources = [GrowingFile(telemetry / name, name) for name in ("a", "b")]
+    FollowLoop(client, Journals(client, telemetry), sources).finish(nothing)
+    first = [delivery.parts[0] for delivery in server.deliveries[:3]]
+    assert {part.name for part in first if isinstance(part, LogPart)} == {"a", "b"}
+    assert server.files == {"a": b"x" * 30, "b": b"x" * 30}
+
+
+# -- the pace --------------------------------------------------------------------------------------------------------
+
+
+def test_new_bytes_wait_for_the_pace_and_the_server_asks_for_them(
+    server: DeliveryServer, telemetry: Path, until: Until
+) -> None:
+    server.pace, server.held = 600.0, 600.0
+    loop, log = loop_for(server, telemetry)
+    append(log, b"one\n")
+    with following(loop):
+        until(lambda: server.holds, "the first delivery")
+        append(log, b"two\n")
+        threading.Event().wait(0.3)
+        assert server.files == {LOG: b"one\n"}
+        server.pace = 0.0
+        server.held = 0.0
+        server.come()
+        until(lambda: server.files[LOG] == b"one\ntwo\n", "the second delivery")
+        append(log, b"three\n")
+        until(lambda: server.files[LOG].endswith(b"three\n"), "the third delivery, since somebody watches now")
+    assert len(set(server.connections)) == 1, "the connection of a held response is used again"
+
+
+def test_the_end_of_a_run_is_not_delayed_by_the_pace(server: DeliveryServer, telemetry: Path, until: Until) -> None:
+    server.pace, server.held = 600.0, 600.0
+    loop, log = loop_for(server, telemetry)
+    append(log, b"one\n")
+    with following(loop, lambda: ended("completed")):
+        until(lambda: server.holds, "the first delivery")
+        append(log, b"two\n")
+    assert server.files == {LOG: b"one\ntwo\n"}
+    assert [fact["fact"] for fact in server.facts] == ["ended"]
+
+
+def test_a_fact_is_not_delayed_by_the_pace(server: DeliveryServer, telemetry: Path, until: Until) -> None:
+    server.pace, server.held = 600.0, 600.0
+    loop, log = loop_for(server, telemetry)
+    append(log, b"one\n")
+    with following(loop):
+        until(lambda: server.holds, "the first delivery")
+        loop.report({"fact": "finalizing"})
+        until(lambda: server.facts, "the fact")
+
+
+def test_a_script_that_asks_for_a_flush_does_not_wait_for_the_pace(
+    server: DeliveryServer, telemetry: Path, until: Until
+) -> None:
+    server.pace, server.held = 600.0, 600.0
+    loop, _ = loop_for(server, telemetry)
+    script = Telemetry(telemetry)
+    with following(loop):
+        loop.report(started())
+        until(lambda: server.holds, "the first delivery")
+        script.journal("run-1").write(loss(1))
+        assert script.flush("run-1", 60.0)
+    assert list(server.journals.values()) == [loss(1)]
+
+
+def test_a_held_response_that_breaks_is_followed_by_another_delivery(
+    server: DeliveryServer, telemetry: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow_loop, "AFTER_A_BREAK", (0.0, 0.01))
+    server.pace, server.held = 600.0, 600.0
+    loop, log = loop_for(server, telemetry)
+    append(log, b"one\n")
+    with following(loop):
+        until(lambda: server.holds, "the first delivery")
+        append(log, b"two\n")
+        server.hang_up()
+        until(lambda: server.files[LOG] == b"one\ntwo\n", "the second delivery")
+    assert loop.warnings() == []
+
+
+def test_a_held_response_that_ends_is_followed_by_a_heartbeat(
+    server: DeliveryServer, telemetry: Path, until: Until
+) -> None:
+    server.pace, server.held = 600.0, 1.2
+    loop, log = loop_for(server, telemetry)
+    append(log, b"one\n")
+    with following(loop):
+        until(lambda: len(server.deliveries) == 2, "the heartbeat")
+    assert server.deliveries[1] == Delivery(hold=True)
+    assert len(set(server.connections[:2])) == 1
+
+
+def test_an_attempt_that_is_over_is_noticed(server: DeliveryServer, telemetry: Path) -> None:
+    client = RetryingClient("run-1", server.locator, telemetry, attempt=1)
+    server.over = True
+    FollowLoop(client, Journals(client, telemetry)).finish(lambda: ended("completed"))
+    assert client.superseded
+    assert server.deliveries[0].attempt == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.bad_json import every_bad_text
+from tests.support.delivery_server import DeliveryServer
 
 from runyard.contracts import journal as contract
 from runyard.node.delivery.interactive_delivery import main
+from runyard.sdk.telemetry.telemetry import Telemetry
 from runyard.system.processes import started
 
 if TYPE_CHECKING:
@@ -72,6 +75,27 @@ def test_until_the_owner_completes_the_run(
     assert not telemetry.exists()
     assert run.metric("loss") == [1, 2]
     assert run.get()["status"] == "Completed"
+
+
+def test_the_end_of_a_run_that_nobody_watches_is_not_delayed(
+    telemetry: Path, owner: subprocess.Popen[bytes], deliver: Deliver, until: Until
+) -> None:
+    server = DeliveryServer()
+    server.pace, server.held = 600.0, 600.0
+    order = {"run_id": "run-1", "token": "t", "server_url": server.locator.url, "owner_pid": owner.pid, "lead": True}
+    (telemetry / "ship.json").write_text(json.dumps(order))
+    sdk = Telemetry(telemetry)
+    sdk.journal("run-1").write(contract.line(*loss(1)))
+    delivery = deliver()
+    try:
+        until(lambda: server.holds, "the first delivery")
+        sdk.journal("run-1").end("completed", None)
+        sdk.hurry()
+        assert delivery.wait(60) == 0
+    finally:
+        server.close()
+    assert [fact["outcome"] for fact in server.facts] == ["completed"]
+    assert not telemetry.exists()
 
 
 def test_the_error_of_a_run_that_failed(

@@ -45,6 +45,23 @@ print(len(found), len(left))
 """
 
 
+CHILDLESS = """
+import os, subprocess
+from runyard.node.launch import processes
+processes.adopt_orphans()
+subprocess.run(['true'], check=True)
+def every_process():
+    raise AssertionError('every process of the machine was looked at')
+processes.table = every_process
+print(processes.below_me('no such cookie'))
+"""
+
+
+def test_a_process_that_adopts_orphans_and_has_no_child_looks_no_further() -> None:
+    found = subprocess.run([sys.executable, "-c", CHILDLESS], stdout=subprocess.PIPE, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
 def test_a_daemon_is_found_by_its_cookie(tmp_path: Path, until: Until) -> None:
     cookie = os.urandom(8).hex()
     child = subprocess.Popen(

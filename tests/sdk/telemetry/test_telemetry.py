@@ -14,6 +14,7 @@ import pytest
 
 from runyard.client.server_process import ensure_server, stop_server
 from runyard.contracts import home as homes
+from runyard.node.delivery.wake import Wake, make_pipe
 from runyard.sdk.experiment import Experiment
 from runyard.sdk.run.run import Run
 from runyard.sdk.telemetry import telemetry
@@ -134,3 +135,26 @@ def test_a_shipper_that_was_killed_is_replaced_by_whoever_waits_for_it(own_home:
     run.complete()
     assert run.get_status() == "Completed"
     assert run.get_metrics() == {"n": 1, "m": 2}
+
+
+def test_whoever_delivers_is_asked_to_hurry(tmp_path: Path) -> None:
+    telemetry = Telemetry(tmp_path)
+    telemetry.hurry()  # nobody is there
+    assert list(tmp_path.iterdir()) == []
+    make_pipe(tmp_path)
+    wake = Wake(tmp_path)
+    telemetry.hurry()
+    assert wake.clear()
+    wake.close()
+    telemetry.hurry()  # it has gone again
+
+
+def test_a_flush_that_has_nothing_to_wait_for_disturbs_nobody(tmp_path: Path) -> None:
+    make_pipe(tmp_path)
+    telemetry, wake = Telemetry(tmp_path), Wake(tmp_path)
+    assert telemetry.flush("run-1", 0.0)
+    assert not wake.clear()
+    telemetry.journal("run-1").write(b"[]\n")
+    assert not telemetry.flush("run-1", 0.0)
+    assert wake.clear()
+    wake.close()

@@ -17,7 +17,9 @@ import psutil
 import pytest
 
 from runyard.client.http import Locator
+from runyard.contracts.delivery import Delivery, LogPart, Part
 from runyard.contracts.plan import Plan
+from runyard.node.delivery.reporter import Reporter
 from runyard.node.delivery.retrying_client import RetryingClient
 
 if TYPE_CHECKING:
@@ -204,8 +206,11 @@ def test_what_a_former_attempt_delivers_late_is_kept_and_does_not_mix_with_the_n
     before = {name: client.get(f"{path}/files/{name}").body for name in ("user_logs/std_log.txt", "outputs/seen")}
     late = RetryingClient(run["id"], Locator(served_on_sqlite.settings.url, run["token"]), tmp_path, attempt=1)
     known = len(client.get(f"{path}/files/user_logs/attempt_1/std_log.txt").body)
-    assert late.append("user_logs/std_log.txt", known, b"cut off\n") == known + 8
-    assert late.append("user_logs/std_log_process_1.txt", 0, b"of node 1\n") == 10
+    parts: list[Part] = [
+        LogPart("user_logs/std_log.txt", known, b"cut off\n"),
+        LogPart("user_logs/std_log_process_1.txt", 0, b"of node 1\n"),
+    ]
+    assert Reporter(late).deliver(Delivery(parts=parts)).parts == [known + 8, 10]
     digest = hashlib.sha256(b"stale").hexdigest()
     assert late.link({"outputs/seen": digest}) == {"outputs/seen"}
     late.put("outputs/seen", b"stale", 5, digest)

@@ -1,24 +1,36 @@
-"""The loop that follows what a run writes, and uploads it meanwhile: facts, logs, journals, outputs.
+"""The loop that follows what a run writes, and delivers it meanwhile: facts, logs, journals, outputs.
 
-The node runner and the process that delivers interactive runs (`interactive_delivery`) both use it; it knows nothing of
-processes.
+All that is new at one moment goes with one request (`reporter`). The server's receipts set the pace: somebody watches
+the run, and what is new is looked for all the time; or nobody does, and it may wait. The node runner and the process
+that delivers interactive runs (`interactive_delivery`) both use it; it knows nothing of processes.
 """
 
 from __future__ import annotations
 
-import threading
+import random
 import time
 from queue import Empty, SimpleQueue
 from typing import Callable, Protocol, Sequence
 
+from runyard.contracts.delivery import PARTS_LIMIT, Delivery
+from runyard.node.delivery.batch import MOST_BYTES, Batch
+from runyard.node.delivery.growing_files import CHUNK
 from runyard.node.delivery.journals import End, Journals
 from runyard.node.delivery.outputs import Outputs
+from runyard.node.delivery.reporter import Receipt, Reporter
 from runyard.node.delivery.retrying_client import RetryingClient
+from runyard.node.delivery.uploads import Uploads
+from runyard.node.delivery.wake import Wake
 from runyard.node.facts import Fact, ended
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.25
+FIRST_OUTPUT_WITHIN = 0.5  # seconds in which a script is likely to print its first line: somebody waits for that one
 HEARTBEAT_EVERY = 10.0
-LOOK_AT_OUTPUTS_EVERY = 1.0
+LONGEST_SILENCE = 40.0  # the server counts a run as lost after 60 s without a delivery
+FACTS_WAIT = 0.1  # seconds in which the first output may come, or the end, to go with the facts
+LAST_WAITS = 1.0  # seconds for which lines of the source that is delivered last wait for something to go with
+AFTER_A_HOLD = 0.25  # seconds in which a server ends a response that it held, so that the connection can be used again
+AFTER_A_BREAK = (0.05, 1.0)  # seconds until the next delivery when the server went away: not all runs at once
 
 
 class Source(Protocol):
@@ -28,15 +40,18 @@ class Source(Protocol):
     def warnings(self) -> list[str]:
         """What could not be delivered of it."""
 
-    def send_new(self) -> bool:
-        """Send what is new; True when there was any."""
+    def gather(self, batch: Batch) -> None:
+        """Add what is new."""
 
-    def send_rest(self) -> None:
-        """Send the rest; nobody writes to it any more."""
+    def gather_rest(self, batch: Batch) -> None:
+        """Add the rest; nobody writes to it any more."""
 
 
 class FollowLoop:
-    """Follows everything of one run from one thread; the outputs, which may be large, from a second one."""
+    """Follows everything of one run from one thread; the outputs, which may be large, from a second one.
+
+    `last` is a source that may still grow when everything else is delivered; what it gains is not urgent.
+    """
 
     def __init__(
         self,
@@ -45,127 +60,199 @@ class FollowLoop:
         sources: Sequence[Source] = (),
         outputs: Outputs | None = None,
         heartbeats: bool = True,
+        last: Source | None = None,
     ) -> None:
-        self._client, self._journals, self._sources, self._outputs = client, journals, sources, outputs
+        self._client, self._journals, self._outputs = client, journals, outputs
+        self._sources: list[Source] = [journals, *sources]
+        self._last = [last] if last is not None else []
         self._heartbeats = heartbeats
-        self._facts: SimpleQueue[Fact] = SimpleQueue()
-        self._last_beat = time.monotonic()
-        self._nudge = threading.Event()
-        self._uploads = _Uploads(outputs)
+        self._reporter = Reporter(client)
+        self._wake = Wake(journals.folder)
+        self._uploads = Uploads(outputs, self._wake.set)
+        self._facts: SimpleQueue[tuple[Fact, float]] = SimpleQueue()
+        self._waiting: list[tuple[Fact, float]] = []  # facts, and when they were reported
+        self._finishing = False  # from now on the server need not ask for anything
+        self._turn = 0  # the source that is asked first
         self._unread: dict[int, str] = {}  # why a source could not be read when it was last tried
+        now = time.monotonic()
+        self._delivered_at, self._next_look, self._next_beat = now, now, now + HEARTBEAT_EVERY
+        self._began, self._looked_at = now, 0.0
+        self._pause = SHORTEST_PAUSE
+        self._pace = 0.0  # until the server says otherwise, somebody may be watching
         self.end: End | None = None  # of the run itself, when its owner has written one
 
     def report(self, fact: Fact) -> None:
         """Report a fact, after those that were reported before; may be called from any thread."""
-        self._facts.put(fact)
-        self._nudge.set()
+        self._facts.put((fact, time.monotonic()))
+        self._wake.set()
 
     def nudge(self) -> None:
-        """Look again at once; may be called from any thread."""
-        self._nudge.set()
+        """Ask again whether it is over; may be called from any thread."""
+        self._wake.set()
 
-    def follow(self, until: Callable[[], bool]) -> None:
-        """Upload what comes, until `until` is true."""
-        pause = SHORTEST_PAUSE
-        self._uploads.start()
+    def follow(self, until: Callable[[], bool], ask_every: float | None = None) -> None:
+        """Deliver what comes, until `until` is true, which is asked at every nudge, and at least every so often."""
         while not until():
-            began = time.monotonic()
-            moved = self._look()
             self._uploads.check()
-            pause = SHORTEST_PAUSE if moved else min(pause * 1.5, LONGEST_PAUSE)
-            # With thousands of files to look at, looking must not become a load of its own.
-            self._nudge.wait(pause if moved else max(pause, 10 * (time.monotonic() - began)))
-            self._nudge.clear()
+            now = time.monotonic()
+            if now >= self._due():
+                self._look(now)
+            wait = self._due() - time.monotonic()
+            self._rest(wait if ask_every is None else min(wait, ask_every))
 
-    def finish(self) -> None:
-        """Upload everything that is there, now that nobody writes to it any more."""
-        self._uploads.finish()
-        while self._look():
-            pass
-        for number, source in enumerate(self._sources, 1):
-            self._read(number, source.send_rest)
-        while not self._uploads.done(HEARTBEAT_EVERY):
-            self._beat()
-        self._uploads.check()
+    def deliver_rest(self) -> None:
+        """Deliver everything that is there, now that nobody writes to it any more; the run's end is still to come."""
+        self._upload_all()
+        while True:
+            batch = self._gather(rest=True)
+            self._collect(self._last, batch, rest=True)
+            complete = not batch.more and not self._journals.ending
+            if not batch.parts and not self._waiting and complete:
+                return
+            self._deliver(batch)
+
+    def beat(self) -> None:
+        """Send the heartbeat, if it is due."""
+        if self._heartbeats and time.monotonic() >= self._next_beat:
+            self._deliver(Batch())
+
+    def finish(self, report: Callable[[], Fact | None]) -> None:
+        """Deliver everything that is there, now that nobody writes to it any more, and what `report` returns with the
+        last of it. It is called again when something of that was not taken."""
+        self._upload_all()
+        while True:
+            batch = self._gather(rest=True)
+            if batch.more or self._journals.ending:
+                self._deliver(batch)
+                continue
+            fact = report()
+            self._collect(self._last, batch, rest=True)
+            if batch.more:
+                self._deliver(batch)
+                continue
+            nothing = fact is None and not batch.parts and not self._waiting
+            if nothing or self._deliver(batch, [fact] if fact is not None else []):
+                self._reporter.close()
+                return
 
     def warnings(self) -> list[dict[str, str]]:
         """What could not be delivered, in the form of the protocol."""
-        texts = [*self._journals.warnings, *(text for source in self._sources for text in source.warnings)]
+        texts = [text for source in (*self._sources, *self._last) for text in source.warnings]
         texts += self._outputs.warnings if self._outputs is not None else []
         texts += self._unread.values()
         return [{"source": "shipper", "message": text} for text in texts]
 
-    def _look(self) -> bool:
-        reported = self._send_facts()
-        reads = [self._journals.send_new, *[source.send_new for source in self._sources]]
-        moved = [self._read(number, read) for number, read in enumerate(reads)]
+    # -- when to deliver ---------------------------------------------------------------------------------------------
+
+    def _due(self) -> float:
+        """When to look for something to be delivered."""
+        self._take_facts()
+        due = self._next_look
+        if self._waiting:
+            due = min(due, self._waiting[0][1] + FACTS_WAIT)
+        return min(due, self._next_beat) if self._heartbeats else due
+
+    def _look(self, now: float) -> None:
+        self._looked_at = now
+        batch = self._gather()
+        due = bool(self._waiting) and now >= self._waiting[0][1] + FACTS_WAIT
+        due = due or (self._heartbeats and now >= self._next_beat)
+        if batch.parts or due or now >= self._delivered_at + LAST_WAITS:
+            self._collect(self._last, batch)
+        if batch.parts or due:
+            self._deliver(batch)
+            self._pause = SHORTEST_PAUSE
+        elif now > self._began + FIRST_OUTPUT_WITHIN:
+            self._pause = min(self._pause * 1.5, LONGEST_PAUSE)
+        after = time.monotonic()
+        if batch.more:
+            self._next_look = after
+        elif self._pace:
+            self._next_look = after + self._pace + (AFTER_A_HOLD if self._reporter.held else 0.0)
+        else:
+            # With thousands of files to look at, looking must not become a load of its own.
+            self._next_look = after + (self._pause if batch.parts else max(self._pause, 10 * (after - now)))
+
+    def _rest(self, seconds: float) -> None:
+        held = self._reporter.held
+        come = self._reporter.wait(max(0.0, seconds), self._wake.fileno())
+        flush = self._wake.clear()
+        now = time.monotonic()
+        if come:
+            # Somebody watches from now on. There may be nothing new, but the server asked.
+            self._pace, self._pause, self._next_look, self._next_beat = 0.0, SHORTEST_PAUSE, now, now
+        elif flush:
+            self._next_look = max(now, self._looked_at + SHORTEST_PAUSE)
+        elif held and not self._reporter.held:
+            soon = now + random.uniform(*AFTER_A_BREAK) if self._reporter.broken else now
+            self._next_look = min(self._next_look, soon)
+            if now - self._delivered_at > 1.0:  # a response that never stays open is not asked for all the time
+                self._next_beat = min(self._next_beat, soon)
+
+    def _take_facts(self) -> None:
+        while len(self._waiting) < PARTS_LIMIT:
+            try:
+                self._waiting.append(self._facts.get_nowait())
+            except Empty:
+                return
+
+    # -- what to deliver ---------------------------------------------------------------------------------------------
+
+    def _gather(self, rest: bool = False) -> Batch:
+        """What is new of all sources but the last one."""
+        self._take_facts()
+        batch = Batch(CHUNK if self._reporter.too_large else MOST_BYTES)
+        self._collect(self._sources[self._turn :] + self._sources[: self._turn], batch, rest)
+        if batch.more:
+            self._turn = (self._turn + 1) % len(self._sources)
+        return batch
+
+    def _collect(self, sources: Sequence[Source], batch: Batch, rest: bool = False) -> None:
+        """What the script does to one of its files must not harm the others."""
+        for source in sources:
+            try:
+                gather = source.gather_rest if rest else source.gather
+                gather(batch)
+            except OSError as error:
+                self._unread[id(source)] = f"Something of the run could not be read: {error}."
+            else:
+                self._unread.pop(id(source), None)
+
+    def _deliver(self, batch: Batch, after: Sequence[Fact] = ()) -> bool:
+        """Deliver what was gathered, with the facts that were reported; whether all of it was taken."""
+        facts = [fact for fact, _ in self._waiting]
+        receipt = self._reporter.deliver(Delivery(facts, batch.parts, list(after), hold=not self._finishing))
+        self._waiting = []
+        batch.take(receipt.parts)
+        self._keep_pace(receipt)
         for end in self._journals.take_ends():
             if end.run_id == self._client.run_id:
                 self.end = end
             else:
                 self._client.fact(ended(end.outcome, end.error), end.run_id)
-        self._beat()
-        return reported or any(moved)
+        return receipt.complete
 
-    def _read(self, source: int, read: Callable[[], bool | None]) -> bool:
-        """Read one source. What the script does to one of its files must not harm the others."""
-        try:
-            moved = bool(read())
-        except OSError as error:
-            self._unread[source] = f"Something of the run could not be read: {error}."
-            return False
-        self._unread.pop(source, None)
-        return moved
+    def _keep_pace(self, receipt: Receipt) -> None:
+        now = time.monotonic()
+        self._pace = self._uploads.pace = receipt.pace
+        self._delivered_at = now
+        silence = max(HEARTBEAT_EVERY, receipt.pace, receipt.held + AFTER_A_HOLD)
+        self._next_beat = now + min(silence, LONGEST_SILENCE)
 
-    def _send_facts(self) -> bool:
-        reported = False
-        while True:
-            try:
-                fact = self._facts.get_nowait()
-            except Empty:
-                return reported
-            self._client.fact(fact)
-            reported = True
+    def _upload_all(self) -> None:
+        """Upload the outputs as they are now; everything else is delivered meanwhile."""
+        self._finishing = True
+        self._uploads.finish()
+        while not self._uploads.done():
+            batch = self._gather()
+            if batch.parts or self._waiting:
+                self._deliver(batch)
+            self.beat()
+            if not batch.more:
+                self._wait_for_uploads()
+        self._uploads.check()
 
-    def _beat(self) -> None:
-        if self._heartbeats and time.monotonic() - self._last_beat >= HEARTBEAT_EVERY:
-            self._client.fact({"fact": "heartbeat"})
-            self._last_beat = time.monotonic()
-
-
-class _Uploads:
-    """The thread that uploads outputs: what has settled, and everything after `finish`."""
-
-    def __init__(self, outputs: Outputs | None) -> None:
-        self._outputs = outputs
-        self._finishing = threading.Event()
-        self._failure: Exception | None = None
-        self._thread = threading.Thread(target=self._work, name="outputs", daemon=True)
-
-    def start(self) -> None:
-        if self._outputs is not None and self._thread.ident is None:
-            self._thread.start()
-
-    def finish(self) -> None:
-        self._finishing.set()
-        self.start()
-
-    def done(self, seconds: float) -> bool:
-        """Wait for the thread, up to `seconds`; True when it has ended."""
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    def check(self) -> None:
-        """Raise here what went wrong there."""
-        if self._failure is not None:
-            raise self._failure
-
-    def _work(self) -> None:
-        assert self._outputs is not None
-        try:
-            while not self._finishing.wait(LOOK_AT_OUTPUTS_EVERY):
-                self._outputs.upload_settled()
-            self._outputs.upload_all()
-        except Exception as failure:  # noqa: BLE001 - it is raised again by `check`
-            self._failure = failure
+    def _wait_for_uploads(self) -> None:
+        if not self._uploads.done():
+            self._reporter.wait(max(0.0, self._next_beat - time.monotonic()), self._wake.fileno())
+            self._wake.clear()

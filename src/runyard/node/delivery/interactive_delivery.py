@@ -28,6 +28,7 @@ from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.removal import remove
 from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
+from runyard.node.delivery.wake import make_pipe
 from runyard.node.facts import Fact, ended
 from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
@@ -86,6 +87,7 @@ def deliver(folder: Path, order: Order, resume: bool = False) -> int:
     locator = Locator(order.server_url, order.token, Path(order.server_file) if order.server_file else None)
     client = RetryingClient(order.run_id, locator, folder)
     lead = order.lead
+    make_pipe(folder)
     loop = _loop(client, folder, order, resume)
     owner = _Owner(order.owner_pid, order.owner_started)
 
@@ -94,11 +96,9 @@ def deliver(folder: Path, order: Order, resume: bool = False) -> int:
         return loop.end is not None or owner.gone() or not (lead or folder.exists())
 
     try:
-        loop.follow(until=over)
+        loop.follow(over, ask_every=LOOK_FOR_OWNER_EVERY)
         client.nothing_more_to_come()
-        loop.finish()
-        if lead:
-            client.fact({**_end(loop, owner.pid), "warnings": loop.warnings()})
+        loop.finish(lambda: {**_end(loop, owner.pid), "warnings": loop.warnings()} if lead else None)
     except Unwanted as why:
         log_line(f"nothing more to do: {why}")
     except ServerAway as why:
@@ -132,12 +132,12 @@ def _loop(client: RetryingClient, folder: Path, order: Order, resume: bool) -> F
     sources: list[GrowingFile | LogFolder] = []
     outputs = None
     for name, path in order.files.items():
-        sources.append(GrowingFile(client, Path(path), name, resume))
+        sources.append(GrowingFile(Path(path), name, resume))
     for name, path in order.folders.items():
         if name == "outputs":
             outputs = Outputs(client, Path(path), name)
         else:
-            sources.append(LogFolder(client, Path(path), name, resume))
+            sources.append(LogFolder(Path(path), name, resume))
     return FollowLoop(client, Journals(client, folder), sources, outputs, heartbeats=order.lead)
 
 

@@ -12,11 +12,14 @@ from typing import Any, Iterator
 
 from runyard.contracts import journal as contract
 from runyard.contracts import pack
+from runyard.contracts.delivery import JournalPart
+from runyard.node.delivery.batch import Batch
 from runyard.node.delivery.growing_files import open_regular
+from runyard.node.delivery.reporter import Answer
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.log import log_line
 
-BATCH = 1 << 20
+AT_ONCE = 1_000_000  # bytes of one journal in one delivery, about
 
 # Records that mean something to the delivery: files to upload first, and the end of a run.
 _OURS = re.compile(rb'^\["[fe]",.*$', re.MULTILINE)
@@ -37,12 +40,22 @@ class End:
 
 
 @dataclass
+class _Lines:
+    """Lines of a journal that are being delivered, in one piece where the server takes them so."""
+
+    pieces: list[bytes]  # the last goes first
+    files: list[tuple[str, str]]
+    ends: list[End]
+
+
+@dataclass
 class _Journal:
     path: Path
     run_id: str
     writer: str
     confirmed: int
     stuck: bool = False
+    lines: _Lines | None = None
 
 
 @dataclass
@@ -55,10 +68,19 @@ class Journals:
     _journals: dict[str, _Journal] = field(default_factory=dict)
     _ends: list[End] = field(default_factory=list)
 
-    def send_new(self) -> bool:
-        """Deliver what the journals gained since the last time, up to a batch of each; True when there was any."""
+    def gather(self, batch: Batch) -> None:
+        """Add what the journals gained, up to `AT_ONCE` bytes of each. Files that they announce are uploaded before."""
         self._look_for_new()
-        return sum(self._deliver(journal) for journal in self._journals.values() if not journal.stuck) > 0
+        for journal in self._journals.values():
+            if not journal.stuck:
+                self._gather(journal, batch)
+
+    gather_rest = gather
+
+    @property
+    def ending(self) -> bool:
+        """Whether lines that end a run are being delivered, or were delivered and not taken yet."""
+        return bool(self._ends) or any(each.lines is not None and each.lines.ends for each in self._journals.values())
 
     def take_ends(self) -> list[End]:
         """The ends of runs that were delivered since the last call."""
@@ -67,7 +89,7 @@ class Journals:
 
     def _look_for_new(self) -> None:
         try:
-            found = os.listdir(self.folder / "journal")
+            found = os.listdir(f"{self.folder}/journal")
         except FileNotFoundError:
             return
         for name in sorted(found):
@@ -97,48 +119,55 @@ class Journals:
                     ends += self._ours(journal, line)[1]
         return ends
 
-    def _deliver(self, journal: _Journal) -> bool:
-        lines = _whole_lines(journal.path, journal.confirmed)
-        if not lines:
-            return False
-        files, ends = self._ours(journal, lines)
-        for name, spool in files:
-            self._upload(journal.run_id, name, spool)
-        try:
-            self._send(journal, lines)
-        except Refused as refusal:
-            if refusal.code == "offset_gap":
-                journal.confirmed = int(refusal.detail["offset"])
-                return True
-            journal.stuck = True
-            self.warnings.append(f"The journal {journal.path.name} was refused: {refusal}")
-            return False
+    def _gather(self, journal: _Journal, batch: Batch) -> None:
+        if journal.lines is None:
+            lines, more = _whole_lines(journal.path, journal.confirmed)
+            if not lines:
+                return
+            batch.more |= more
+            files, ends = self._ours(journal, lines)
+            for name, spool in files:
+                self._upload(journal.run_id, name, spool)
+            journal.lines = _Lines([lines], files, ends)
+        piece = journal.lines.pieces[-1]
+        batch.more |= len(journal.lines.pieces) > 1
+        if batch.room(len(piece)) < len(piece):
+            batch.more = True
+            return
+        run_id = None if journal.run_id == self.client.run_id else journal.run_id
+        part = JournalPart(journal.writer, journal.confirmed, piece, run_id)
+        batch.add(part, lambda answer: self._take(journal, answer))
+
+    def _take(self, journal: _Journal, answer: Answer) -> None:
+        """Go on after the answer to a piece. Where a record is refused, the others go through and one without effect
+        takes its place."""
+        lines = journal.lines
+        assert lines is not None
+        piece = lines.pieces.pop()
+        if not isinstance(answer, Refused):
+            # Not the server's offset: it may be ahead, and then there may be ends of runs in between.
+            journal.confirmed += len(piece)
+            if not lines.pieces:
+                self._confirm(journal, lines)
+        elif answer.code == "offset_gap":
+            journal.confirmed, journal.lines = int(answer.detail["offset"]), None
+        elif answer.code == "bad_journal" and _middle(piece):
+            lines.pieces += [piece[_middle(piece) :], piece[: _middle(piece)]]
+        elif answer.code == "bad_journal" and len(piece) >= _SHORTEST and not _without_effect(piece):
+            self.warnings.append(f"A record of the journal {journal.path.name} was refused: {answer}")
+            lines.pieces.append(_NOTHING[0].ljust(len(piece) - len(_NOTHING[1])) + _NOTHING[1])
+        else:
+            journal.stuck, journal.lines = True, None
+            self.warnings.append(f"The journal {journal.path.name} was refused: {answer}")
+
+    def _confirm(self, journal: _Journal, lines: _Lines) -> None:
+        """All of it is stored by the server: only now is it done with here."""
+        journal.lines = None
         _write_ack(journal)
-        for _, spool in files:
+        for _, spool in lines.files:
             with suppress(OSError):  # it goes with the folder in the end
                 self._spooled(spool).unlink()
-        self._ends += ends
-        return True
-
-    def _send(self, journal: _Journal, lines: bytes) -> None:
-        """Send lines; where a record is refused, the others go through and one without effect takes its place."""
-        try:
-            self.client.journal(journal.run_id, journal.writer, journal.confirmed, lines)
-        except Refused as refusal:
-            if refusal.code != "bad_journal":
-                raise
-            split = _middle(lines)
-            if split:
-                self._send(journal, lines[:split])
-                self._send(journal, lines[split:])
-                return
-            if len(lines) < _SHORTEST:
-                raise
-            self.warnings.append(f"A record of the journal {journal.path.name} was refused: {refusal}")
-            lines = _NOTHING[0].ljust(len(lines) - len(_NOTHING[1])) + _NOTHING[1]
-            self.client.journal(journal.run_id, journal.writer, journal.confirmed, lines)
-        # Not the server's offset: it may be ahead, and then there may be ends of runs in between.
-        journal.confirmed += len(lines)
+        self._ends += lines.ends
 
     def _ours(self, journal: _Journal, lines: bytes) -> tuple[list[tuple[str, str]], list[End]]:
         files, ends = [], []
@@ -181,22 +210,28 @@ def _from_start(file: Any) -> Iterator[bytes]:
     return iter(lambda: file.read(pack.CHUNK), b"")
 
 
-def _whole_lines(path: Path, offset: int) -> bytes:
-    """The lines that are complete, from `offset` on, about a batch of them; at least one if there is one."""
-    size = BATCH
+def _whole_lines(path: Path, offset: int) -> tuple[bytes, bool]:
+    """The lines that are complete, from `offset` on, about `AT_ONCE` bytes of them, at least one if there is one; and
+    whether there may be more."""
+    size = AT_ONCE
     try:
-        if os.stat(path).st_size <= offset:
-            return b""
+        there = os.stat(path).st_size - offset
+        if there <= 0:
+            return b"", False
         with open_regular(path) as file:
             while True:
                 file.seek(offset)
-                chunk = file.read(size)
+                chunk = file.read(min(size, there))
                 end = chunk.rfind(b"\n") + 1
                 if end or len(chunk) < size:
-                    return chunk[:end]
+                    return chunk[:end], len(chunk) == size
                 size *= 4  # one very long line
     except FileNotFoundError:
-        return b""
+        return b"", False
+
+
+def _without_effect(record: bytes) -> bool:
+    return record.startswith(_NOTHING[0]) and not record[len(_NOTHING[0]) : -len(_NOTHING[1])].strip()
 
 
 def _middle(lines: bytes) -> int:

@@ -37,6 +37,14 @@ class Outputs:
         self._uploaded: dict[str, _Look] = {}
         self._refused: set[str] = set()
 
+    def empty(self) -> bool:
+        """Whether nothing is there that could be uploaded."""
+        try:
+            with os.scandir(self._folder) as entries:
+                return next(entries, None) is None
+        except OSError:
+            return True
+
     def upload_settled(self) -> None:
         """Upload the files that have not changed for `SETTLED_AFTER` seconds, if they are not uploaded yet."""
         now = time.monotonic()

@@ -19,7 +19,7 @@ from runyard.node.problem import Unwanted
 
 LONGEST_PAUSE = 5.0
 AFTER_THE_END = 3600.0  # seconds without an answer, once there is nothing more to wait for on this side
-TRIES_AT_A_FAULT = 8  # of a request at which the server itself stumbles
+TRIES_AT_A_FAULT = 8  # of a request at which the server itself fails
 
 _TEMPORARY = frozenset({"not_ready", "database_damaged", "disk_full", "client_too_old", "client_too_new"})
 
@@ -31,7 +31,7 @@ class Refused(Exception):
 
     def __init__(self, problem: ClientProblem) -> None:
         super().__init__(f"{problem.title} {problem.help}".strip())
-        self.code, self.detail = problem.code, problem.detail
+        self.code, self.detail, self.status = problem.code, problem.detail, problem.status
 
 
 class ServerAway(Exception):
@@ -52,10 +52,10 @@ class RetryingClient:
     ) -> None:
         self.run_id = run_id
         self.superseded = False  # another attempt of the run is under way: nobody waits for what this one does
-        self._attempt = attempt  # the server stores what comes of another one apart
+        self.attempt = attempt  # the server stores what comes of another one apart
         self._folder = folder
         self._caller = check
-        self._client = Client(locator, timeout=60.0, patience=0.0)
+        self.http = Client(locator, timeout=60.0, patience=0.0)
         self._answered_at = time.monotonic()
         self._ending_since: float | None = None
         self._hurry = Event()
@@ -85,12 +85,6 @@ class RetryingClient:
                 raise Unwanted(f"run {self.run_id} was deleted on the server") from refusal
             log_line(f"the server refused the fact {fact.get('fact')!r} of {run_id or self.run_id}: {refusal}")
 
-    def append(self, name: str, offset: int, chunk: bytes, restart: bool = False) -> int:
-        """Add bytes to a growing file of the run; returns its size on the server. A gap is `Refused`."""
-        params: Params = {"offset": offset, "restart": restart, **self._attempt_of()}
-        answer = self.send("POST", self._path("appends", name), body=chunk, params=params)
-        return int(answer["size"])
-
     def put(self, name: str, body: Body, length: int, digest: str, run_id: str | None = None) -> None:
         """Store a whole file in the history of the run (or of another one that its token is good for)."""
         headers, params = {"X-Runyard-Hash": digest}, self._attempt_of(run_id)
@@ -103,20 +97,15 @@ class RetryingClient:
         answer = self.send("POST", path, {"files": dict(files)}, params=self._attempt_of())
         return set(answer["missing"])
 
-    def journal(self, run_id: str, writer: str, offset: int, lines: bytes) -> int:
-        """Deliver lines of a journal; returns the confirmed offset. A gap is `Refused`."""
-        path = f"/api/runs/{quote(run_id)}/journals/{quote(writer)}"
-        return int(self.send("POST", path, body=lines, params={"offset": offset})["offset"])
-
     def stream(self, method: str, path: str, value: Any, read: Callable[[Stream], Answer]) -> Answer:
         """Request something large; `read` gets the response as it comes, anew when the connection breaks. What it has
         received is incomplete when it raises ConnectionError, which is retried too."""
 
         def once() -> Answer:
-            with self._client.stream(path, method=method, value=value) as response:
+            with self.http.stream(path, method=method, value=value) as response:
                 return read(response)
 
-        return self._until_answered(once, insist=False)
+        return self.until_answered(once, insist=False)
 
     def send(
         self,
@@ -130,14 +119,16 @@ class RetryingClient:
         headers: Mapping[str, str] | None = None,
         insist: bool = False,
     ) -> Any:
-        return self._until_answered(
-            lambda: self._client.request(
+        return self.until_answered(
+            lambda: self.http.request(
                 method, path, value, body=body, length=length, params=params, headers=headers, patience=0.0
             ),
             insist,
         )
 
-    def _until_answered(self, once: Callable[[], Answer], insist: bool) -> Answer:
+    def until_answered(self, once: Callable[[], Answer], insist: bool) -> Answer:
+        """What `once` returns, as soon as it does; Refused when no retry can help. With `insist`, it is tried for as
+        long as the server itself fails at it."""
         pause, faults, logged = 0.05, 0, False
         while True:
             self._check()
@@ -151,7 +142,7 @@ class RetryingClient:
                     log_line("the server answers again")
                 return answer
             faults += problem.code == "internal"
-            if _final(problem) or (faults >= TRIES_AT_A_FAULT and not insist):
+            if is_final(problem) or (faults >= TRIES_AT_A_FAULT and not insist):
                 raise Refused(problem)
             if not logged and pause > 0.5:
                 log_line(f"the server does not take it, trying on: {problem}")
@@ -178,12 +169,12 @@ class RetryingClient:
             self._check()
             self._hurry.wait(min(0.1, max(0.0, deadline - time.monotonic())))
             self._hurry.clear()
-        address = self._client.locator.moved()
-        if address is not None and address != self._client.url:
-            self._client.locator = replace(self._client.locator, url=address)
+        address = self.http.locator.moved()
+        if address is not None and address != self.http.url:
+            self.http.locator = replace(self.http.locator, url=address)
 
     def _announced(self) -> int:
-        file = self._client.locator.server_file
+        file = self.http.locator.server_file
         try:
             return file.stat().st_mtime_ns if file is not None else 0
         except OSError:
@@ -192,13 +183,13 @@ class RetryingClient:
     def _attempt_of(self, run_id: str | None = None) -> dict[str, int]:
         """Names the attempt that something was written by; what is of another run has none."""
         own = run_id is None or run_id == self.run_id
-        return {"attempt": self._attempt} if own and self._attempt is not None else {}
+        return {"attempt": self.attempt} if own and self.attempt is not None else {}
 
     def _path(self, kind: str, name: str, run_id: str | None = None) -> str:
         return f"/api/runs/{quote(run_id or self.run_id)}/{kind}/{quote(wire_name(name))}"
 
 
-def _final(problem: ClientProblem) -> bool:
+def is_final(problem: ClientProblem) -> bool:
     """Whether a retry cannot help. A response without a problem document is from another program on that port, or from
     a proxy; of those, only that a body is too large is final."""
     if problem.code == "object_damaged":

@@ -48,8 +48,7 @@ class RunDelivery:
         self._may_report.set()
         self._client = RetryingClient.of(plan, folder)
         self._warnings: list[dict[str, str]] = []
-        path = folder / "streams" / RUNNER_LOG
-        self._own_log = GrowingFile(self._client, path, history.system_log(RUNNER_LOG, plan.node), resume)
+        self._logged: list[dict[str, str]] = []
         self._loop = self._assemble(plan, folder, resume, shares_work)
         self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
         self._thread.start()
@@ -85,15 +84,15 @@ class RunDelivery:
     def _assemble(self, plan: Plan, folder: Path, resume: bool, shares_work: bool) -> FollowLoop:
         sources: list[GrowingFile | LogFolder] = []
         for path, name in _streams(plan, folder):
-            sources.append(GrowingFile(self._client, path, name, resume))
-        sources.append(self._own_log)
+            sources.append(GrowingFile(path, name, resume))
         outputs = None
         if not shares_work:
             sources += self._log_folders(plan, folder / "work", resume)
             if plan.launch.output_collection:
                 outputs = Outputs(self._client, folder / "work" / "outputs", history_name(plan, "outputs"))
         journals = Journals(self._client, folder / "telemetry")
-        return FollowLoop(self._client, journals, sources, outputs, heartbeats=plan.node == 0)
+        own_log = GrowingFile(folder / "streams" / RUNNER_LOG, history.system_log(RUNNER_LOG, plan.node), resume)
+        return FollowLoop(self._client, journals, sources, outputs, heartbeats=plan.node == 0, last=own_log)
 
     def _log_folders(self, plan: Plan, work: Path, resume: bool) -> Iterator[LogFolder]:
         for each in plan.launch.directories_to_watch:
@@ -103,14 +102,14 @@ class RunDelivery:
                 self._warnings.append({"source": "node runner", "message": f"A folder is not watched: {error}"})
                 continue
             if name != "outputs" or not plan.launch.output_collection:
-                yield LogFolder(self._client, work / name, history_name(plan, name), resume)
+                yield LogFolder(work / name, history_name(plan, name), resume)
 
     def _work(self) -> None:
         try:
             self._loop.follow(until=lambda: self._finishing.is_set() or self._client.superseded)
             self._await_end_of_superseded()
-            self._loop.finish()
-            self._report()
+            self._await_report()
+            self._loop.finish(self._report)
             self.outcome = DELIVERED
         except Unwanted as why:
             log_line(f"nobody waits for this run any more: {why}")
@@ -131,17 +130,22 @@ class RunDelivery:
             self._signals.request_stop()
             self._loop.follow(until=self._finishing.is_set)
 
-    def _report(self) -> None:
-        while not self._may_report.wait(HEARTBEAT_EVERY):
-            self._client.fact({"fact": "heartbeat"})
+    def _await_report(self) -> None:
+        if not self._may_report.is_set():
+            self._loop.deliver_rest()
+            while not self._may_report.wait(HEARTBEAT_EVERY):
+                self._loop.beat()
+
+    def _report(self) -> Fact | None:
+        """The end of the run, if it is to be reported from here. The last lines of the log go with it."""
         warnings = [*((self._end or {}).get("warnings", [])), *self.warnings]
         for warning in warnings:
-            log_line(f"warning: {warning['message']}")
-        log_line("everything is delivered")
-        while self._own_log.send_new():
-            pass
-        if self._end is not None:
-            self._client.fact({**self._end, "warnings": warnings})
+            if warning not in self._logged:
+                log_line(f"warning: {warning['message']}")
+        if not self._logged:
+            log_line("delivering the last of it")
+        self._logged = [*warnings, {}]
+        return None if self._end is None else {**self._end, "warnings": warnings}
 
 
 def history_name(plan: Plan, name: str) -> str:

@@ -16,7 +16,7 @@ from runyard.system.processes import prctl
 COOKIE = "RUNYARD_COOKIE"
 HOPELESS_AFTER = 20.0  # seconds after the first SIGKILL; what still lives hangs inside the kernel
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 
 
 class Process(NamedTuple):
@@ -77,6 +77,8 @@ def of_run(cookie: str, sessions: Iterable[int]) -> list[Process]:
 
 def below_me(cookie: str) -> list[Process]:
     """What lives of a run that this process started: everything below it, or marked by the cookie."""
+    if _adopts_orphans() and not _has_children():
+        return []  # whatever is below this process is below one of its children
     now = table()
     return _without_me(descendants([os.getpid()], now) | marked(cookie, now), now)
 
@@ -110,6 +112,26 @@ def adopt_orphans() -> None:
     call = prctl()
     if call is not None:
         call(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _adopts_orphans() -> bool:
+    call = prctl()
+    if call is None:
+        return False
+    import ctypes
+
+    adopts = ctypes.c_int(0)
+    call(_PR_GET_CHILD_SUBREAPER, ctypes.addressof(adopts))
+    return bool(adopts.value)
+
+
+def _has_children() -> bool:
+    """Whether there are any, those included that have ended and are not yet reaped."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _send(pid: int, number: signal.Signals) -> None:

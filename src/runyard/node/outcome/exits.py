@@ -83,28 +83,30 @@ def memory_kills(root: Path = Path("/")) -> int:
 
     Counts grow only: compare before and after. `root` is where /proc and /sys are.
     """
-    counts = [_count(root / "proc/vmstat")]
-    for line in _lines(root / "proc/self/cgroup"):
+    top = str(root).rstrip("/")
+    counts = [_count(f"{top}/proc/vmstat")]
+    for line in _lines(f"{top}/proc/self/cgroup"):
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         below = path.lstrip("/")
         if not controllers:
             for mount in ("sys/fs/cgroup", "sys/fs/cgroup/unified"):
-                counts.append(_count(root / mount / below / "memory.events"))
+                counts.append(_count(f"{top}/{mount}/{below}/memory.events"))
         elif "memory" in controllers.split(","):
-            counts.append(_count(root / "sys/fs/cgroup/memory" / below / "memory.oom_control"))
+            counts.append(_count(f"{top}/sys/fs/cgroup/memory/{below}/memory.oom_control"))
     return sum(counts)
 
 
-def _count(path: Path) -> int:
+def _count(path: str) -> int:
     for line in _lines(path):
-        name, _, value = line.partition(" ")
-        if name == "oom_kill" and value.strip().isdigit():
-            return int(value)
+        if line.startswith("oom_kill "):
+            value = line[9:].strip()
+            return int(value) if value.isdigit() else 0
     return 0
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: str) -> list[str]:
     try:
-        return path.read_text("utf-8", "replace").splitlines()
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
     except OSError:
         return []  # not Linux, or not that kind of control group

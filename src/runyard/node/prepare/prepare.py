@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.plan import Plan
+from runyard.node.delivery.wake import make_pipe
 from runyard.node.log import log_line
 from runyard.node.prepare.fetch import fetch_manifest, fetch_objects, local_manifest
 from runyard.node.prepare.layout import lay_out, out_of_disk
@@ -16,8 +17,9 @@ from runyard.node.problem import RunProblem
 def make_folders(folder: Path) -> None:
     """Make the folders that every node has for itself, whoever owns the working folder."""
     try:
-        for each in ("temp", "streams", "telemetry/journal", "telemetry/spool"):
+        for each in ("temp", "streams", "telemetry/journal"):
             os.makedirs(folder / each, exist_ok=True)
+        make_pipe(folder / "telemetry")
     except OSError as error:
         raise out_of_disk(error, folder) from error
 

@@ -94,6 +94,7 @@ class RunLifecycle(RunCore):
             store_folder(self._own_telemetry, self._run_id, "outputs", self._outputs)
         self._open_journal().end(outcome, error)
         self._own_telemetry.ensure_shipper()
+        self._own_telemetry.hurry()
         self._wait_for_end()
         # The shipper is done. From now on this is a handle from outside.
         self._own_telemetry = self._telemetry = self._journal = None

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Iterator
 
 from runyard.contracts import home as homes
+from runyard.contracts import journal as contract
 from runyard.contracts import names
 from runyard.contracts.history import INTERACTIVE_FILE, INTERACTIVE_LOG
 from runyard.sdk.telemetry.journal import Journal
@@ -77,6 +78,7 @@ class Telemetry:
         journal = self._journals.get(run_id)
         deadline = time.monotonic() + seconds
         pause = 0.002
+        hurried = False
         written: list[tuple[Path, int]] | None = None
         while True:
             if journal is None or journal.settle():
@@ -84,10 +86,23 @@ class Telemetry:
                 written = [(file, size) for file, size in written if not _confirmed(file, size)]
                 if not written:
                     return True
+                if not hurried:
+                    self.hurry()
+                    hurried = True
             if time.monotonic() > deadline:
                 return False
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
+
+    def hurry(self) -> None:
+        """Have what was written so far delivered at once, also when nobody watches the run."""
+        try:
+            descriptor = os.open(self.folder / contract.WAKE, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return  # nobody delivers at the moment, and whoever begins to does so at once
+        with contextlib.suppress(OSError):  # full, so that the reader is awake; or the reader has just ended
+            os.write(descriptor, contract.FLUSH)
+        os.close(descriptor)
 
     def _written(self, run_id: str) -> list[tuple[Path, int]]:
         """The journals of a run, of all processes, and their current sizes."""

@@ -1,0 +1,75 @@
+"""What wakes the thread that delivers: its own process at once, and scripts that ask for a flush."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+from pathlib import Path
+
+import pytest
+
+from runyard.contracts.journal import FLUSH, WAKE
+from runyard.node.delivery.wake import Wake, make_pipe
+
+
+@pytest.fixture(autouse=True)
+def pipe(tmp_path: Path) -> None:
+    make_pipe(tmp_path)
+
+
+def is_set(wake: Wake) -> bool:
+    return bool(select.select([wake.fileno()], [], [], 0)[0])
+
+
+def test_it_is_set_and_cleared(tmp_path: Path) -> None:
+    wake = Wake(tmp_path)
+    assert not is_set(wake)
+    assert not wake.clear()
+    wake.set()
+    assert is_set(wake)
+    assert not wake.clear(), "nobody asked for a flush"
+    assert not is_set(wake)
+    wake.close()
+
+
+def test_a_script_asks_for_a_flush(tmp_path: Path) -> None:
+    wake = Wake(tmp_path)
+    writer = os.open(tmp_path / WAKE, os.O_WRONLY | os.O_NONBLOCK)
+    os.write(writer, FLUSH)
+    os.close(writer)
+    wake.set()
+    assert is_set(wake)
+    assert wake.clear()
+    assert not is_set(wake), "that the writer has closed it is nothing to be read"
+    wake.close()
+
+
+def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
+    Wake(tmp_path).close()
+    make_pipe(tmp_path)
+    wake = Wake(tmp_path)
+    wake.set()
+    assert is_set(wake)
+    wake.close()
+
+
+@pytest.mark.parametrize("in_its_place", ["no folder", "a file"])
+def test_where_there_can_be_no_pipe_it_still_wakes(tmp_path: Path, in_its_place: str) -> None:
+    if in_its_place == "a file":
+        (tmp_path / WAKE).unlink()
+        (tmp_path / WAKE).write_text("x")
+    wake = Wake(tmp_path if in_its_place == "a file" else tmp_path / "none")
+    assert not is_set(wake)
+    wake.set()
+    assert is_set(wake)
+    assert stat.S_ISFIFO(os.fstat(wake.fileno()).st_mode)
+    wake.close()
+
+
+def test_one_that_is_full_keeps_nobody_waiting(tmp_path: Path) -> None:
+    wake = Wake(tmp_path)
+    for _ in range(70_000):
+        wake.set()
+    wake.clear()
+    wake.close()
