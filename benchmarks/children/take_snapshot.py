@@ -1,6 +1,6 @@
 """Take one snapshot of a folder with the SDK's own code, and tell its seconds and how many requests it took.
 
-take_snapshot.py FOLDER [--remote]
+take_snapshot.py FOLDER
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ def count_requests() -> None:
     Connection.request = counted  # type: ignore[method-assign]
 
 
-def main(folder: str, *options: str) -> None:
+def main(folder: str) -> None:
     service = local_service()
-    if "--remote" in options:
-        service.home = None  # as on another machine
     service.get("/api/server")
     count_requests()
     began = time.perf_counter()

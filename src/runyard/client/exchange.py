@@ -7,12 +7,12 @@ longer to import than the rest of a command: it parses headers with the package 
 
 from __future__ import annotations
 
-import io
 import socket
 from typing import Any, Iterable, Iterator, Mapping
 
-LONGEST_LINE = 1 << 16
+LONGEST_HEAD = 1 << 16
 MOST_HEADERS = 200
+RECEIVED_AT_ONCE = 1 << 16
 JOINED = 1 << 16
 """Bytes up to which a body is sent in one call with its headers."""
 
@@ -51,7 +51,7 @@ class Connection:
         self._host, self._port, self._secure = host, usual if port is None else port, secure
         named = f"[{host}]" if ":" in host else host
         self._named = named if self._port == usual else f"{named}:{self._port}"
-        self._reader: io.BufferedReader | None = None
+        self._received = bytearray()  # and not yet read by a response
         self._method = ""
 
     def connect(self) -> None:
@@ -71,7 +71,22 @@ class Connection:
 
     def use(self, opened: socket.socket) -> None:
         """Talk over a socket that is connected; it is closed with this connection."""
-        self.sock, self._reader = opened, opened.makefile("rb")
+        self.sock, self._received = opened, bytearray()
+
+    def set_timeout(self, seconds: float) -> None:
+        """Set how long a response may let one wait."""
+        if self.sock is not None:
+            self.sock.settimeout(seconds)
+
+    def usable(self) -> bool:
+        """Whether it is open and quiet: one that the server has closed is readable (its end can be read)."""
+        import select
+
+        if self.sock is None:
+            return False
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        return not poll.poll(0)
 
     def request(
         self, method: str, target: str, body: bytes | Iterable[bytes] | None, headers: Mapping[str, str]
@@ -96,19 +111,16 @@ class Connection:
                 self.sock.sendall(piece)
 
     def getresponse(self) -> Response:
-        """The response to the last request. One must be read to its end, or closed, before the next request."""
-        if self._reader is None:
+        """The response to the last request. One must be read to its end before the next request."""
+        if self.sock is None:
             raise BadResponse("the connection is closed")
-        return Response(self._reader, self._method)
+        return Response(self.sock, self._received, self._method)
 
     def close(self) -> None:
         """Close it; a response that is not read to its end ends here."""
-        reader, opened = self._reader, self.sock
-        self._reader = self.sock = None
+        opened, self.sock = self.sock, None
         if opened is not None:
             opened.close()
-        if reader is not None:
-            reader.close()
 
     def _head(self, method: str, target: str, body: object, headers: Mapping[str, str]) -> bytes:
         sent = {"Host": self._named, "Accept-Encoding": "identity", **headers}
@@ -123,124 +135,143 @@ class Connection:
 
 
 class Response:
-    """The answer to one request: status and headers are there, the body is read on demand."""
+    """The answer to one request: status and headers are there, the body is read as it comes.
 
-    def __init__(self, reader: io.BufferedReader, method: str) -> None:
-        version, self.status = _status(reader)
-        while 100 <= self.status < 200:  # only announces the response
-            _headers(reader)
-            version, self.status = _status(reader)
-        self.headers = Headers(_headers(reader))
-        said = (self.headers.get("Connection") or "").lower()
-        length = _length(self.headers, method, self.status)
-        chunked = (self.headers.get("Transfer-Encoding") or "").lower() == "chunked" and length is None
+    Whoever waits for something else beside the next line looks with `arrived_line`, polls the socket, and calls
+    `receive` when there is something to be read.
+    """
+
+    def __init__(self, sock: socket.socket, received: bytearray, method: str) -> None:
+        self._socket, self._received = sock, received
+        self._content = bytearray()  # of the body, and not yet read
+        version, self.status, self.headers = self._read_head()
+        while 100 <= self.status < 200:  # it only announces the response
+            version, self.status, self.headers = self._read_head()
+        self._left = _length(self.headers, method, self.status)  # of the body, or of the chunk; None: not known
+        encoded = (self.headers.get("Transfer-Encoding") or "").lower()
+        self._chunked = self._left is None and encoded == "chunked"
         # A body without a length ends with the connection.
-        endless = length is None and not chunked
-        self.will_close = endless or "close" in said or (version == "HTTP/1.0" and "keep-alive" not in said)
-        self._bytes = None if chunked else _Bytes(reader, length)
-        self._body = io.BufferedReader(self._bytes or _Chunks(reader), 1 << 16)
+        self._endless = self._left is None and not self._chunked
+        said = (self.headers.get("Connection") or "").lower()
+        self.will_close = self._endless or "close" in said or (version == "HTTP/1.0" and "keep-alive" not in said)
+        self.ended = self._left == 0
+        self._decode()
 
     def read(self, size: int | None = None) -> bytes:
-        """So many bytes of the body, fewer at its end; all that is left without a size, BadResponse if it broke off."""
-        if size is not None:
-            return self._body.read(size)
-        content = self._body.read()
-        if self._bytes is not None and self._bytes.left:
-            raise BadResponse(f"the response broke off {self._bytes.left} bytes before its end")
-        return content
+        """So many bytes of the body, fewer where it ends or breaks off; all that is left without a size."""
+        while not self.ended and (size is None or len(self._content) < size):
+            try:
+                self.receive()
+            except BadResponse:
+                if size is None or not self._content:
+                    raise
+                break
+        return self._taken(len(self._content) if size is None else size)
 
     def readline(self, limit: int = -1) -> bytes:
-        return self._body.readline(limit)
+        """The next line with its end; b"" at the end of the body."""
+        while True:
+            found = self._content.find(b"\n") + 1
+            if found or self.ended or 0 <= limit <= len(self._content):
+                length = found or len(self._content)
+                return self._taken(length if limit < 0 else min(limit, length))
+            self.receive()
 
-    def close(self) -> None:
-        self._body.close()
+    def arrived_line(self) -> bytes | None:
+        """The next line if all of it is here; b"" at the end of the body, None while it is still to come."""
+        return self.readline() if self.ended or b"\n" in self._content else None
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing more to be read."""
+        return self.ended and not self._content
 
-class _Bytes(io.RawIOBase):
-    """A body of a known length, or up to the end of the connection. One that breaks off ends early."""
+    @property
+    def pending(self) -> bool:
+        """Whether something was received that a poll of the socket does not show: TLS has a buffer of its own."""
+        return bool(getattr(self._socket, "pending", int)())
 
-    def __init__(self, reader: io.BufferedReader, length: int | None) -> None:
-        self._reader, self.left = reader, length
+    def receive(self) -> None:
+        """Take in what has come; waits for it where nothing has. BadResponse when it broke off."""
+        if not self._more():
+            if not self._endless:
+                missing = f" {self._left} bytes before its end" if self._left and not self._chunked else ""
+                raise BadResponse(f"the response broke off{missing}")
+            self.ended = True
+        self._decode()
 
-    def readable(self) -> bool:
-        return True
+    def _taken(self, length: int) -> bytes:
+        taken = bytes(self._content[:length])
+        del self._content[:length]
+        return taken
 
-    def readinto(self, buffer: Any) -> int:
-        room = memoryview(buffer)
-        if self.left is not None:
-            room = room[: self.left]
-        if not room:
-            return 0
-        count = self._reader.readinto1(room)
-        if self.left is not None:
-            self.left -= count
-        return count
+    def _more(self) -> bool:
+        chunk = self._socket.recv(RECEIVED_AT_ONCE)
+        self._received += chunk
+        return bool(chunk)
 
+    def _read_head(self) -> tuple[str, int, Headers]:
+        while (end := self._received.find(b"\r\n\r\n")) < 0:
+            if len(self._received) > LONGEST_HEAD:
+                raise BadResponse("the response has a head without an end")
+            if not self._more():
+                gone = "the response broke off" if self._received else "the server hung up without a response"
+                raise BadResponse(gone)
+        head = bytes(self._received[:end]).decode("latin-1")
+        del self._received[: end + 4]
+        return _parsed(head)
 
-class _Chunks(io.RawIOBase):
-    """A body in chunks, each with its length before it. One that breaks off is a BadResponse."""
+    def _decode(self) -> None:
+        """Move what belongs to the body from what was received."""
+        while not self.ended:
+            if self._chunked and self._left is None and not self._begin_chunk():
+                return
+            length = len(self._received) if self._left is None else min(self._left, len(self._received))
+            self._content += self._received[:length]
+            del self._received[:length]
+            if self._left is None:
+                return
+            self._left -= length
+            if self._left:
+                return
+            if not self._chunked:
+                self.ended = True
+            elif len(self._received) < 2:
+                return  # the line end after a chunk is still to come
+            else:
+                del self._received[:2]
+                self._left = None
 
-    def __init__(self, reader: io.BufferedReader) -> None:
-        self._reader = reader
-        self._left: int | None = 0  # of the present chunk; None after the last one
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if self._left == 0:
-            self._left = self._next()
-        if self._left is None:
-            return 0
-        count = self._reader.readinto1(memoryview(buffer)[: self._left])
-        if not count:
-            raise BadResponse("the response broke off")
-        self._left -= count
-        if not self._left:
-            _line(self._reader)  # ends the chunk
-        return count
-
-    def _next(self) -> int | None:
-        line = _line(self._reader).partition(b";")[0].strip()
+    def _begin_chunk(self) -> bool:
+        end = self._received.find(b"\r\n")
+        if end < 0:
+            return False
+        size = bytes(self._received[:end]).partition(b";")[0].strip()
         try:
-            size = int(line, 16)
+            length = int(size, 16)
         except ValueError:
-            raise BadResponse(f"a chunk of the response begins with {line[:40]!r}") from None
-        if size:
-            return size
-        _headers(self._reader)  # the trailer
-        return None
+            raise BadResponse(f"a chunk of the response begins with {size[:40]!r}") from None
+        if length:
+            del self._received[: end + 2]
+            self._left = length
+            return True
+        trailer = self._received.find(b"\r\n\r\n", end)
+        if trailer < 0:
+            return False
+        del self._received[: trailer + 4]
+        self.ended = True
+        return False
 
 
-def _line(reader: io.BufferedReader) -> bytes:
-    line = reader.readline(LONGEST_LINE)
-    if not line.endswith(b"\n"):
-        raise BadResponse(
-            "the response broke off" if len(line) < LONGEST_LINE else "a line of the response is too long"
-        )
-    return line
-
-
-def _status(reader: io.BufferedReader) -> tuple[str, int]:
-    line = reader.readline(LONGEST_LINE)
-    if not line:
-        raise BadResponse("the server closed the connection without a response")
-    parts = line.decode("latin-1").split(None, 2)
+def _parsed(head: str) -> tuple[str, int, Headers]:
+    first, *lines = head.split("\r\n")
+    parts = first.split(None, 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not (parts[1].isdigit() and len(parts[1]) == 3):
-        raise BadResponse(f"this is no HTTP response: {line[:80]!r}")
-    return parts[0], int(parts[1])
-
-
-def _headers(reader: io.BufferedReader) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    while True:
-        line = _line(reader).decode("latin-1").rstrip("\r\n")
-        if not line:
-            return found
-        name, _, value = line.partition(":")
-        found.append((name.strip(), value.strip()))
-        if len(found) > MOST_HEADERS:
-            raise BadResponse("the response has too many headers")
+        raise BadResponse(f"this is no HTTP response: {first[:80]!r}")
+    if len(lines) > MOST_HEADERS:
+        raise BadResponse("the response has too many headers")
+    fields = (line.partition(":") for line in lines)
+    return parts[0], int(parts[1]), Headers((name.strip(), value.strip()) for name, _, value in fields)
 
 
 def _length(headers: Headers, method: str, status: int) -> int | None:

@@ -175,7 +175,7 @@ class Client:
         target = _target(path, params)
 
         def once() -> Stream:
-            connection = self._open(timeout)
+            connection = self.open(timeout)
             try:
                 response = self._send(connection, method, target, body, sent)
                 if response.status >= 400:
@@ -183,7 +183,7 @@ class Client:
             except BaseException:
                 connection.close()
                 raise
-            return Stream(connection, response, lambda error: self._unreachable(error, sent=True))
+            return Stream(connection, response, lambda error: self.unreachable(error, sent=True))
 
         answer = self._patiently(once, True, patience)
         try:
@@ -269,10 +269,7 @@ class Client:
         body: Body | None,
         headers: Mapping[str, str],
     ) -> Response:
-        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
-        if self.locator.token:
-            every["Authorization"] = f"Bearer {self.locator.token}"
-        every.update(headers)
+        every = {**self.headers(), **headers}
         try:
             try:
                 connection.request(method, target, body() if callable(body) else body, every)
@@ -281,27 +278,26 @@ class Client:
             return connection.getresponse()
         except OSError as error:
             connection.close()
-            raise self._unreachable(error, sent=True) from error
+            raise self.unreachable(error, sent=True) from error
 
     def _read(self, response: Response) -> bytes:
         try:
             return response.read()
         except OSError as error:
-            raise self._unreachable(error, sent=True) from error
+            raise self.unreachable(error, sent=True) from error
 
     @contextmanager
     def _connection(self, timeout: float | None) -> Iterator[Connection]:
         """This thread's connection to the server's current address, opened where needed."""
         key = (os.getpid(), self.url)
         pooled: tuple[tuple[int, str], Connection] | None = getattr(self._pool, "connection", None)
-        if pooled is not None and (pooled[0] != key or not _usable(pooled[1])):
+        if pooled is not None and (pooled[0] != key or not pooled[1].usable()):
             if pooled[0][0] == key[0]:
                 pooled[1].close()
             pooled = None
-        connection = pooled[1] if pooled is not None else self._open(timeout)
+        connection = pooled[1] if pooled is not None else self.open(timeout)
         self._pool.connection = None
-        if connection.sock is not None:
-            connection.sock.settimeout(self.timeout if timeout is None else timeout)
+        connection.set_timeout(self.timeout if timeout is None else timeout)
         try:
             yield connection
         except ClientProblem as refusal:
@@ -315,31 +311,29 @@ class Client:
             if connection.sock is not None:
                 self._pool.connection = (key, connection)
 
-    def _open(self, timeout: float | None) -> Connection:
+    def open(self, timeout: float | None = None) -> Connection:
+        """A connection of the caller's own."""
         connection = _connect(self.url, self.timeout if timeout is None else timeout)
         try:
             connection.connect()
         except OSError as error:
-            raise self._unreachable(error, sent=False) from error
+            raise self.unreachable(error, sent=False) from error
         return connection
 
-    def _unreachable(self, reason: BaseException, sent: bool) -> Unreachable:
+    def headers(self) -> dict[str, str]:
+        """What every request carries."""
+        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
+        if self.locator.token:
+            every["Authorization"] = f"Bearer {self.locator.token}"
+        return every
+
+    def unreachable(self, reason: BaseException, sent: bool) -> Unreachable:
         if self.locator.server_file is not None:
             log = self.locator.server_file.parent / "server.log"
             advice = f"`runyard up` starts it; `runyard doctor` looks for the cause; its log is {log}."
         else:
             advice = "Check the address and that the server runs there (`runyard serve`)."
         return Unreachable(self.url, reason, sent, advice)
-
-    def open(self) -> Any:  # this and the next two are for `held`
-        return self._open(None)
-
-    def unreachable(self, reason: BaseException) -> Unreachable:
-        return self._unreachable(reason, sent=True)
-
-    def headers(self) -> dict[str, str]:
-        every = {"X-Runyard-Protocol": str(PROTOCOL), "X-Runyard-Version": __version__, "Accept": "application/json"}
-        return {**every, "Authorization": f"Bearer {self.locator.token}"} if self.locator.token else every
 
 
 def healthy(url: str, timeout: float = 2.0) -> bool:
@@ -387,14 +381,3 @@ def _connect(url: str, timeout: float) -> Connection:
             "bad_address", f"{url!r} is not the address of a server.", "It looks like http://host:7420 or https://host."
         )
     return Connection(parts.hostname, parts.port, secure=parts.scheme == "https", timeout=timeout)
-
-
-def _usable(connection: Connection) -> bool:
-    """Whether a pooled connection is open: one that the server has closed is readable (its end can be read)."""
-    import select
-
-    if connection.sock is None:
-        return False
-    poll = select.poll()
-    poll.register(connection.sock, select.POLLIN)
-    return not poll.poll(0)

@@ -33,7 +33,6 @@ class Stream:
         broken: Callable[[BaseException], Unreachable],
     ) -> None:
         self._connection, self._response, self._broken = connection, response, broken
-        self._received = 0
         self.status = response.status
         self.headers: Mapping[str, str] = dict(response.headers.items())
         length = response.headers.get("Content-Length")
@@ -42,24 +41,19 @@ class Stream:
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes; b"" at the end. A response that breaks off before its end is `Unreachable`."""
-        return self._counted(lambda: self._response.read(None if size < 0 else size), size)
+        return self._checked(lambda: self._response.read(None if size < 0 else size))
 
     def readline(self, limit: int = -1) -> bytes:
-        return self._counted(lambda: self._response.readline(limit), limit)
+        return self._checked(lambda: self._response.readline(limit))
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(lambda: self.read(CHUNK), b"")
 
-    def _counted(self, read: Callable[[], bytes], size: int) -> bytes:
+    def _checked(self, read: Callable[[], bytes]) -> bytes:
         try:
-            chunk = read()
+            return read()
         except OSError as error:
             raise self._broken(error) from error
-        self._received += len(chunk)
-        if not chunk and size and self.length is not None and self._received < self.length:
-            raise self._broken(ConnectionError(f"the answer broke off after {self._received} of {self.length} bytes"))
-        return chunk
 
     def close(self) -> None:
-        self._response.close()
         self._connection.close()

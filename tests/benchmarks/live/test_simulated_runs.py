@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.simulated_runs import POINTS, drive
+from benchmarks.live.simulated_runs import POINTS, drive
 from tests.server.conftest import serve
 
 from runyard.server.settings import Settings

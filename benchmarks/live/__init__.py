@@ -1,0 +1,1 @@
+"""Live runs without processes, and servers under their load."""

@@ -1,0 +1,140 @@
+"""Thousands of simulated runs, and what others notice of them: how old a delivery is, how long a page takes, how late a
+follower sees a line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks import measure
+from benchmarks.live.servers import Server
+from benchmarks.measure import Failed
+from benchmarks.venvs import CHECKOUT, Environment, variables
+
+LIST = "/api/runs?workspace=local&limit=100"
+PAUSE = 0.1
+SETTLE = 10.0
+"""Seconds after which every run has delivered, and the pace has set itself."""
+
+
+@dataclass
+class Load:
+    """What was measured; durations are seconds."""
+
+    cpu: float = 0.0  # of a core
+    memory: int = 0
+    deliveries: list[float] = field(default_factory=list)
+    pages: list[float] = field(default_factory=list)
+    followed: list[float] = field(default_factory=list)
+    errors: int = 0
+
+
+def make_runs(server: Server, count: int) -> dict[str, str]:
+    """So many live runs without a process, and their tokens."""
+    request = {"workspace": "local", "experiment": "live", "kind": "interactive"}
+    connection = server.connect()
+    with contextlib.closing(connection):
+        made = (server.call("POST", "/api/runs", request, connection=connection) for _ in range(count))
+        return {run["id"]: run["token"] for run in made}
+
+
+def put_under(server: Server, ours: Environment, count: int, seconds: float, watched: str | None) -> Load:
+    """Let so many runs live for `seconds`; the one that is named has a follower."""
+    load = Load()
+    tokens = make_runs(server, count)
+    with _driven(server, ours, tokens, seconds + SETTLE, silent=False) as driver:
+        time.sleep(SETTLE)
+        with contextlib.ExitStack() as stack:
+            over = threading.Event()
+            stack.callback(over.set)
+            readers = [threading.Thread(target=_read_pages, args=(server, next(iter(tokens)), load.pages, over))]
+            if watched is not None:
+                readers.append(threading.Thread(target=_follow, args=(server, watched, load.followed, over)))
+            for reader in readers:
+                reader.start()
+                stack.callback(reader.join)
+            began, before = time.monotonic(), server.cpu()
+            time.sleep(seconds * 0.9)
+            load.cpu = (server.cpu() - before) / (time.monotonic() - began)
+            load.memory = server.memory()
+            over.set()
+        answer = _answer(driver)
+    load.deliveries, load.errors = answer["latencies"], answer["errors"]
+    if load.errors:
+        raise Failed(f"{load.errors} deliveries went wrong, the first: {answer['first'][0]}")
+    return load
+
+
+def silent(server: Server, ours: Environment, count: int, seconds: float) -> float:
+    """The part of a core that so many live runs cost which write nothing."""
+    tokens = make_runs(server, count)
+    with _driven(server, ours, tokens, seconds + 2 * SETTLE, silent=True) as driver:
+        time.sleep(2 * SETTLE)
+        began, before = time.monotonic(), server.cpu()
+        time.sleep(seconds * 0.9)
+        used = (server.cpu() - before) / (time.monotonic() - began)
+        _answer(driver)
+    return used
+
+
+@contextlib.contextmanager
+def _driven(
+    server: Server, ours: Environment, tokens: dict[str, str], seconds: float, silent: bool
+) -> Iterator[subprocess.Popen[bytes]]:
+    file = server.folder / "tokens.json"
+    file.write_text(json.dumps(tokens), "utf-8")
+    kind = "silent" if silent else "logging"
+    command = [ours.python, measure.script("drive_runs.py"), server.url, str(file), str(seconds), kind]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**variables(), "PYTHONPATH": os.fspath(CHECKOUT)})
+    try:
+        yield process
+    finally:
+        measure.end_tree(process)
+
+
+def _answer(process: subprocess.Popen[bytes]) -> Any:
+    said = process.communicate(timeout=120)[0]
+    if process.returncode != 0:
+        raise Failed(f"the driver of the simulated runs ended with {process.returncode}")
+    return json.loads(said.splitlines()[-1])
+
+
+def _read_pages(server: Server, run_id: str, samples: list[float], over: threading.Event) -> None:
+    """The list of runs and the page of one, as somebody who looks now and then."""
+    connection = server.connect()
+    with contextlib.closing(connection):
+        while not over.wait(PAUSE):
+            for path in (LIST, f"/api/runs/{run_id}"):
+                began = time.monotonic()
+                server.call("GET", path, connection=connection)
+                samples.append(time.monotonic() - began)
+
+
+def _follow(server: Server, run_id: str, samples: list[float], over: threading.Event) -> None:
+    """Read the log of a run as its event stream announces it; its lines say when they were written."""
+    name, seen = "user_logs/std_log.txt", 0
+    reader = server.connect()
+    stream = server.connect()
+    with contextlib.closing(reader), contextlib.closing(stream):
+        stream.request("GET", f"/api/runs/{run_id}/events", headers=dict(server.headers))
+        response = stream.getresponse()
+        while not over.is_set():
+            line = response.readline()
+            if not line:
+                return
+            if not line.startswith(b"data: ") or json.loads(line[6:]).get("name") != name:
+                continue
+            path = f"/api/runs/{run_id}/files/{name}"
+            reader.request("GET", path, headers={**server.headers, "Range": f"bytes={seen}-"})
+            content, now = reader.getresponse().read(), time.time()
+            whole = content[: content.rfind(b"\n") + 1]
+            if seen:  # what was there before had nobody who waited
+                samples += [now - float(each) for each in whole.split()]
+            seen += len(whole)
