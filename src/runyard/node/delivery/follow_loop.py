@@ -220,6 +220,7 @@ class FollowLoop:
 
     def _deliver(self, batch: Batch, after: Sequence[Fact] = ()) -> bool:
         """Deliver what was gathered, with the facts that were reported; whether all of it was taken."""
+        self._take_facts()  # those too that were reported while it was gathered: they come before what was written then
         facts = [fact for fact, _ in self._waiting]
         receipt = self._reporter.deliver(Delivery(facts, batch.parts, list(after), hold=not self._finishing))
         self._waiting = []
