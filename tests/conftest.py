@@ -42,13 +42,18 @@ def laid_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sdk_folder(tmp_path_factory.mktemp("laid"))
 
 
+def link_sdk(home: Path, laid_sdk: Path) -> None:
+    """Give a home the code that runs use, so that its server need not lay it out."""
+    (home / "sdk").mkdir(mode=0o700, parents=True)
+    (home / "sdk" / laid_sdk.name).symlink_to(laid_sdk)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, laid_sdk: Path) -> Iterator[Path]:
     """A fresh RUNYARD_HOME. A server that the test leaves behind there is stopped."""
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
-    (folder / "sdk").mkdir(mode=0o700)
-    (folder / "sdk" / laid_sdk.name).symlink_to(laid_sdk)
+    link_sdk(folder, laid_sdk)
     monkeypatch.setenv("RUNYARD_HOME", str(folder))
     yield folder
     stop_server(folder)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import link_sdk
 from tests.server.conftest import PATIENCE, Reporter, journal_lines, serve
 
 from runyard.contracts.delivery import Delivery, JournalPart, LogPart, encode
@@ -240,8 +241,9 @@ def test_long_names_are_refused_with_a_short_title(one: Reporter, field: str) ->
     assert len(json.dumps(receipt)) < 5000 or "problem" not in receipt["parts"][0]
 
 
-def test_a_full_disk_is_a_problem_of_the_whole(disk_of: Callable[[str], Path]) -> None:
+def test_a_full_disk_is_a_problem_of_the_whole(disk_of: Callable[[str], Path], laid_sdk: Path) -> None:
     disk = disk_of("24m")
+    link_sdk(disk / "home", laid_sdk)  # a server that finds no room for it gives some back
     with serve(Settings(home=disk / "home", token="t" * 20, secret="s3cret")) as served:
         reporter = Reporter(served.client, served.client.make_run())
         reporter.deliver(parts=[LogPart(LOG, 0, b"begun\n"), JournalPart("w", 0, POINT)])
