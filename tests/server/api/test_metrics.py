@@ -47,5 +47,7 @@ def test_a_long_series_is_sent_in_pieces_and_is_whole(client: Client) -> None:
     assert (loss["count"], loss["values"], loss["steps"]) == (30_000, values, list(range(30_000)))
     assert loss["times"] == [1e9 + at for at in range(30_000)]
     assert other["values"] == [1]
+    for query in ("", "?recursive=true"):
+        assert client.get(f"/api/runs/nothing/metrics{query}").code == "run_not_found"
     small = client.get(f"/api/runs/{run}/metrics?name=other")
     assert int(small.headers["content-length"]) == len(small.body)

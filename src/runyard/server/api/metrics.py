@@ -30,16 +30,16 @@ def read(
     limit: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many metrics of a run")] = None,
     by_rank: Annotated[bool, Query(description="a series for each rank that logged it")] = False,
 ) -> Response:
-    with context.store.database.read() as connection:
-        runs.get(connection, run_id)
-        wanted = [run_id, *runs.descendants(connection, run_id)] if recursive else [run_id]
+    wanted = [run_id]
     if recursive:
+        with context.store.database.read() as connection:
+            wanted += runs.descendants(connection, run_id)
         context.pace.notice(wanted)
     staging.settle(context.store.database, wanted)
     pieces = streaming.gathered(
         streaming.document(context.store.database, wanted, Asked(name, buckets, limit, by_rank)), PIECE
     )
-    first = next(pieces)
+    first = next(pieces)  # refused when there is no such run
     if len(first) < PIECE:
         return Response(first, media_type="application/json")
     return StreamingResponse(chain((first,), pieces), media_type="application/json")

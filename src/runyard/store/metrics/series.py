@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -83,11 +84,11 @@ class Found:
     rows: Sequence[Row[Any]]
     description: str | None
 
-    @property
+    @cached_property
     def points(self) -> int:
         return sum(row.points for row in self.rows)
 
-    @property
+    @cached_property
     def is_thinned(self) -> bool:
         """Whether old points were dropped: what is left is little."""
         return any(row.thinned_at is not None for row in self.rows)
@@ -174,7 +175,7 @@ def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> M
     row = metric.rows[0]
     points = sum(chunk.count for pieces in series for chunk in pieces)
     head = metric.head(points)
-    if any(chunk.encoding == thinning.THINNED for pieces in series for chunk in pieces):
+    if metric.is_thinned and any(chunk.encoding == thinning.THINNED for pieces in series for chunk in pieces):
         return {**head, **_left([chunk for pieces in series for chunk in pieces], buckets)}
     if buckets is not None and points > buckets:
         if row.kind == VALUES and all(chunk.is_numeric for pieces in series for chunk in pieces):
