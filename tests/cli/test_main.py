@@ -36,7 +36,7 @@ NOT_NEEDED = {
     *("runyard.server", "runyard.store", "runyard.scheduler", "runyard.engines", "runyard.node"),
 }
 LISTING = NOT_NEEDED | {"shutil", "decimal", "logging", "runyard.sdk.submit", "runyard.sdk.environment"}
-MODULES = {"ls": 150, "show": 155, "submit": 220}
+MODULES = {"ls": 160, "show": 165, "submit": 235}
 """How many modules a command may load, those of the interpreter's own start included."""
 
 

@@ -81,6 +81,7 @@ PROTOCOL = {
     "GET /api/snapshots/{id}",
     "POST /api/objects",
     "POST /api/objects/fetch",
+    "POST /api/objects/handed",
 }
 
 

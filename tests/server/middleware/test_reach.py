@@ -77,6 +77,7 @@ FILTERED = {("GET", "/api/workspaces")}
 """Answered with the workspace of the run alone."""
 USERS = {
     ("GET", "/metrics"),
+    ("POST", "/api/objects/handed"),
     ("GET", "/api/server"),
     ("GET", "/api/usage"),
     ("POST", "/api/usage"),
