@@ -64,6 +64,7 @@ class RealThings:
                 "workspace": "local",
                 "name": self._cluster() if _removes(label) else "cluster",
             },
+            "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
             "/api/experiments/{id}": lambda label: {
                 "id": self._new_experiment() if _removes(label) else self._experiment["id"]
@@ -89,6 +90,8 @@ class RealThings:
             return {"pattern": "env-*"}
         if "/appends/" in label or "/journals/" in label:
             return {"offset": 0}
+        if label.startswith("GET") and label.endswith("/retention"):
+            return {"logs": "90d", "series": "none"}
         return {}
 
     def body(self, label: str, generated: Any) -> Any:
@@ -101,6 +104,8 @@ class RealThings:
             return b""
         if not isinstance(generated, dict):
             return generated
+        if label.endswith("/objects/handed"):
+            return {"token": "0" * 32, "objects": {hashlib.sha256(b"never handed").hexdigest(): 12}}
         if label == "POST /api/runs":
             usual = {"workspace": "local", "experiment": "trial", "kind": "interactive", "target": "local"}
             absent = {"launch", "parent_id", "run_id", "snapshot_id"}

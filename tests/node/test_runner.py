@@ -35,6 +35,7 @@ print('from stderr', file=sys.stderr)
 with open('outputs/model.txt', 'w') as f: f.write('weights')
 with open('logs/train.log', 'w') as f: f.write('epoch 1')
 folder = os.environ['RUNYARD_TELEMETRY']
+os.makedirs(folder + '/spool', exist_ok=True)
 with open(folder + '/spool/a', 'w') as f: f.write('image')
 with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'], str(os.getpid())), 'wb') as f:
     f.write(journal.line('v', 'loss', 0.5, 1.0, None) + journal.line('f', 'pictures/a.png', 'a'))
@@ -72,7 +73,8 @@ def test_only_what_a_start_needs_is_loaded_before_it(node: Prepare) -> None:
     loaded = (made.folder.parent / "loaded").read_text().split()
     assert "runyard.node.crew" in loaded
     packages = [f"runyard.{name}" for name in ("node.gang", "node.mpi", "node.delivery", "client", "environments")]
-    assert [name for name in loaded if name.startswith(tuple(packages))] == []
+    wake = {"runyard.node.delivery", "runyard.node.delivery.wake"}  # the pipe is made with the folders
+    assert [name for name in loaded if name.startswith(tuple(packages)) and name not in wake] == []
     costly = {"socket", "ssl", "http.client", "random", "runyard.node.launch.frameworks"}
     assert costly & set(loaded) == set()
 
