@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.support.reference import SOURCE, build, module_name, modules
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 
 NAME = re.compile(r"`((?:runyard|azureml)(?:\.\w+)+)`")

@@ -17,6 +17,8 @@ from runyard.client.server_process import ServerNotStarted, ensure_server, find_
 from runyard.contracts import home as homes
 from runyard.system import processes
 
+pytestmark = pytest.mark.slow
+
 ASK = (
     "from pathlib import Path; from runyard.client.server_process import ensure_server; "
     "print(ensure_server(Path({!r})))"

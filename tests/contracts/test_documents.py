@@ -12,6 +12,8 @@ from runyard.client.server_process import ensure_server, stop_server
 from runyard.contracts import documents, journal
 from runyard.contracts.home import read_token
 
+pytestmark = pytest.mark.slow
+
 LOCAL = "/api/workspaces/local"
 MAP = {"pattern": "AzureML-*", "interpreter": "/usr/bin/python3"}
 

@@ -14,6 +14,8 @@ import pytest
 
 from runyard.contracts.installation import _read
 
+pytestmark = pytest.mark.slow
+
 REQUIRES = ("uv>=0.8", "psycopg[binary]>=3.1; extra == 'postgres'", 'ray[default]>=2.40; extra == "ray"')
 PIP = f"{shlex.quote(sys.executable)} -m pip install"
 

@@ -19,6 +19,8 @@ from runyard.engines.folders import RunFolders
 from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
 from runyard.engines.sdk_folder import sdk_folder
 
+pytestmark = pytest.mark.slow
+
 DEADLINE = 60.0
 
 

@@ -8,6 +8,8 @@ from tests.support.wheels import source, wheel
 
 from runyard.environments.problem import EnvironmentProblem
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.environments.conftest import Yard
 

@@ -19,6 +19,8 @@ from runyard.store.database import Database
 from runyard.store.errors import Conflict, DiskFull
 from runyard.store.runs import workspaces
 
+pytestmark = pytest.mark.slow
+
 MANY = 3000
 
 

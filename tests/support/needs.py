@@ -3,7 +3,7 @@
 cluster     a Ray or Slurm cluster, which the tests start
 container   a Docker engine, which the tests start
 framework   an environment with torch, TensorFlow, MPI or Ray in it (`tests.support.frameworks`)
-slow        a whole story (`journeys`, `attacks`, `examples`), a process of the command or of a server, or marked so
+slow        a story (`journeys`, `attacks`, `examples`), a server or a command for one test, PostgreSQL, or marked so
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ BY_FIXTURE = {
     "accounted_cluster": CLUSTER,
     "docker_engine": CONTAINER,
     "fresh_shell": SLOW,
+    "gang": SLOW,
     "own_home": SLOW,
     "own_server": SLOW,
+    "served": SLOW,
+    "served_on_sqlite": SLOW,
     "shell": SLOW,
+    "start": SLOW,
 }
 BY_GROUP = {
     "ray": CLUSTER,
@@ -59,6 +63,9 @@ def _needs(item: pytest.Item) -> Iterator[str]:
     for group in item.iter_markers("xdist_group"):
         if group.args[0] in BY_GROUP:
             yield BY_GROUP[group.args[0]]
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    if any(isinstance(value, str) and value == "postgresql" for value in parameters.values()):
+        yield SLOW
     if getattr(getattr(item, "module", None), "environment", None) is frameworks.environment:
         yield FRAMEWORK
     if any(item.path.is_relative_to(TESTS / story) for story in STORIES):

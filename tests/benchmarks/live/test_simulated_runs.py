@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from benchmarks.live.simulated_runs import POINTS, drive
 from tests.server.conftest import serve
 
 from runyard.server.settings import Settings
+
+pytestmark = pytest.mark.slow
 
 
 def test_simulated_runs_deliver_lines_and_points_at_the_pace_of_the_server(home: Path) -> None:

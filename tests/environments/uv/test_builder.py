@@ -16,6 +16,8 @@ from runyard.environments import command, tools
 from runyard.environments.builder import Order
 from runyard.environments.problem import EnvironmentProblem
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.environments.conftest import Index, Yard
 

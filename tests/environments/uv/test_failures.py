@@ -11,6 +11,8 @@ from runyard.contracts.environment import Specification
 from runyard.environments.problem import EnvironmentProblem
 from runyard.environments.uv.failures import explain
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.environments.conftest import Yard
 

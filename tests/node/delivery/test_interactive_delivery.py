@@ -21,6 +21,8 @@ from runyard.node.delivery.interactive_delivery import main
 from runyard.sdk.telemetry.telemetry import Telemetry
 from runyard.system.processes import started
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.node.conftest import RunOnServer, Server
 
