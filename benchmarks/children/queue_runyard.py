@@ -16,8 +16,9 @@ from azureml.core.compute import AmlCompute, ComputeTarget
 
 def main(count: int, nodes: int) -> None:
     workspace = Workspace.from_config()
-    sizes = AmlCompute.provisioning_configuration(vm_size="STANDARD_D2_V2", min_nodes=nodes, max_nodes=nodes)
-    ComputeTarget.create(workspace, "queue", sizes).wait_for_completion()
+    if "queue" not in workspace.compute_targets:
+        sizes = AmlCompute.provisioning_configuration(vm_size="STANDARD_D2_V2", min_nodes=nodes, max_nodes=nodes)
+        ComputeTarget.create(workspace, "queue", sizes).wait_for_completion()
     environment = Environment("user-managed-env")
     environment.python.user_managed_dependencies = True
     experiment = Experiment(workspace, "queue")
