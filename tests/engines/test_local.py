@@ -103,3 +103,37 @@ def test_a_runner_whose_nursery_died_before_it_could_tell_is_found_and_is_the_on
     assert began.read_text() == "began\n"
     (home / "runs" / "run-1").rename(home / "elsewhere")
     assert events.gone_runs.get(timeout=DEADLINE) == ("run-1", "it is gone", False)
+
+
+def test_a_gang_of_a_server_that_died_while_it_started_it_is_found_and_made_complete(
+    engine: LocalEngine, home: Path
+) -> None:
+    gang, events = gang_of(home, nodes=3, command="sleep 600"), Listener()
+    former = RunFolders(home / "runs")
+    assert engine.find("run-1", {}, events) is None, "nothing of it is here"
+    first, second, _ = former.make(gang)
+    assert engine.find("run-1", {}, events) is None, "nothing of it has begun"
+    known = [former.nursery(gang.plans[0].sdk).start(folder).handle["pid"] for folder in (first, second)]
+    former.close()  # before the third
+    wait_until(lambda: all(former.begun_in(folder) for folder in (first, second)))
+    handle = engine.find("run-1", {}, events)
+    assert handle is not None
+    assert [node["pid"] for node in handle["nodes"]][:2] == known
+    wait_until(lambda: all(engine._folders.at_work("run-1").values()))
+    assert len(engine._folders.at_work("run-1")) == 3
+    for node in handle["nodes"]:
+        psutil.Process(node["pid"]).kill()
+    assert events.gone_runs.get(timeout=DEADLINE) == ("run-1", "it is gone", False)
+    assert engine.find("run-1", {}, events) is None, "all have begun, and none is alive"
+
+
+def test_a_node_of_a_found_gang_that_cannot_be_started_is_said_in_words(engine: LocalEngine, home: Path) -> None:
+    gang, events = gang_of(home, nodes=2, command="sleep 600"), Listener()
+    first, second = RunFolders(home / "runs").make(gang)
+    alive = engine._folders.nursery(gang.plans[0].sdk).start(first)
+    wait_until(lambda: engine._folders.begun_in(first))
+    (second / "plan.json").write_text("no plan")
+    with pytest.raises(EngineError, match="run-1@1"):
+        engine.find("run-1", {}, events)
+    alive.kill()
+    alive.wait()

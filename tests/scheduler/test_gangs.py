@@ -126,6 +126,20 @@ def test_a_handle_on_this_machine_is_stored_soon_and_not_for_a_run_that_has_ende
     wait(lambda: parts.handle() is not None, "for the handle to be stored")
 
 
+def test_a_gang_whose_handle_was_not_stored_is_found_again_and_ended_if_it_was_to_end(parts: Parts) -> None:
+    queue = parts.held(names.RUNNING)
+    queue.ours = True
+    parts.cluster.alive.add("run-1")
+    parts.gangs.watch(queue, "run-1")
+    assert parts.handle() == {"job": 0}
+    assert parts.cluster.stopped == []
+    with parts.store.database.write() as connection:
+        runs.set_handle(connection, "run-1", None)
+    parts.transitions.apply("run-1", Fact(states.CANCEL))
+    parts.gangs.watch(queue, "run-1")
+    assert parts.cluster.stopped == ["run-1"]
+
+
 def test_events_of_an_engine_become_states(parts: Parts) -> None:
     queue = parts.held(names.QUEUED)
     parts.gangs.start(queue, gang_of(parts.home))

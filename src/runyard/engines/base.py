@@ -100,7 +100,7 @@ class Engine(ABC):
 
     def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
         """Watch a gang whose `start` was interrupted, if it was started; None when the cluster does not know it.
-        EngineAway when that cannot be found out now. On this machine the run folders show it (`engines.folders`)."""
+        EngineAway when that cannot be found out now."""
         return None
 
     @abstractmethod

@@ -105,10 +105,16 @@ class RunFolders:
 
     def begun(self, run_id: str) -> bool:
         """Whether a node runner has ever been at work here for a run."""
-        return any(
-            (folder / "state.json").exists() or runners.holder(folder / "runner.lock") is not None
-            for folder in self._of_all_nodes(run_id)
-        )
+        return any(map(self.begun_in, self._of_all_nodes(run_id)))
+
+    def begun_in(self, folder: Path) -> bool:
+        """Whether a node runner has ever been at work in the folder of a node."""
+        return (folder / "state.json").exists() or runners.holder(folder / "runner.lock") is not None
+
+    def at_work(self, run_id: str) -> dict[Path, Handle | None]:
+        """The folders of a run's nodes, that of node 0 first, and the node runner that is at work in each."""
+        folders = [folder for folder in self._of_all_nodes(run_id) if (folder / "plan.json").is_file()]
+        return {folder: runners.holder(folder / "runner.lock") for folder in folders}
 
     def worked_in(self, run_id: str) -> bool:
         """Whether a node runner may have left something of a run here."""

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from runyard.contracts.compute import Node, Target
+from runyard.contracts.plan import Plan
 from runyard.engines import runners
 from runyard.engines.base import Engine, EngineAway, EngineError, EngineEvents, Finding, Gang, Handle, Offer
 from runyard.engines.folders import RunFolders, why
 from runyard.engines.nursery import Nursery, NurseryEnded, Started, await_end
 from runyard.system.folders import remove
+from runyard.system.json_files import BadFile
 
 
 def default_places() -> int:
@@ -47,8 +49,24 @@ class LocalEngine(Engine):
             kind = EngineAway if isinstance(error, NurseryEnded) else EngineError
             raise kind(why(error, folders[0])) from error
         events.placed(gang.run_id)
-        await_end(started, lambda how: events.gone(gang.run_id, how))
-        return {"nodes": [process.handle for process in started]}
+        return _watched(gang.run_id, started, events)
+
+    def find(self, run_id: str, promise: Handle, events: EngineEvents) -> Handle | None:
+        """The folders show which runners are at work. The others of the gang, for which those wait, are started if the
+        server was killed before it could."""
+        at_work = self._folders.at_work(run_id)
+        if not any(at_work.values()):
+            return None
+        started = []
+        for folder, handle in at_work.items():
+            if handle is not None:
+                started.append(_found(handle))
+            elif not self._folders.begun_in(folder):
+                try:
+                    started.append(self._start(self._folders.nursery(Plan.load(folder).sdk), folder))
+                except (OSError, BadFile) as error:
+                    raise EngineError(f"The node runner could not be started in {folder}: {error}") from error
+        return _watched(run_id, started, events)
 
     def _start(self, nursery: Nursery, folder: Path) -> Started:
         try:
@@ -57,9 +75,7 @@ class LocalEngine(Engine):
             at_work = self._folders.take_back(folder)  # one that it has started, and did not report
             if at_work is None:
                 raise
-            found = Started(at_work)
-            found.set_status(None)
-            return found
+            return _found(at_work)
 
     def watch(self, run_id: str, handle: Handle, events: EngineEvents) -> bool:
         return runners.await_others(handle["nodes"], lambda how: events.gone(run_id, how))
@@ -71,3 +87,15 @@ class LocalEngine(Engine):
     def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:
         cores = os.cpu_count() or 1
         yield Finding(True, f"nodes are places on this machine, which has {cores} core{'' if cores == 1 else 's'}")
+
+
+def _found(handle: Handle) -> Started:
+    """A runner that was started, and whose nursery cannot report how it ends."""
+    found = Started(handle)
+    found.set_status(None)
+    return found
+
+
+def _watched(run_id: str, gang: Sequence[Started], events: EngineEvents) -> Handle:
+    await_end(gang, lambda how: events.gone(run_id, how))
+    return {"nodes": [process.handle for process in gang]}

@@ -7,6 +7,7 @@ import fcntl
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from runyard.system.json_files import BadFile, is_process, read_object
 
 Gone = Callable[[str], None]
 """Called once with how it ended, as a message, when none of some processes is alive any more."""
+
+WRITTEN_WITHIN = 10
+"""Hundredths of a second in which whoever has taken a lock writes his process id into it."""
 
 HIDDEN_FROM_RUNS = (
     "RUNYARD_TOKEN",
@@ -97,7 +101,17 @@ def holder(lock: Path) -> Handle | None:
 
 
 def _written(lock: Path) -> int:
-    """The process id in a lock; 0, which no process has, when none can be read: it was taken a moment ago, perhaps."""
+    """The process id in a lock; 0, which no process has, when there is none. It comes a moment after the lock is
+    taken."""
+    for _ in range(WRITTEN_WITHIN):
+        pid = _read(lock)
+        if pid:
+            return pid
+        time.sleep(0.01)
+    return 0
+
+
+def _read(lock: Path) -> int:
     try:
         pid = read_object(lock).get("pid")
     except BadFile:

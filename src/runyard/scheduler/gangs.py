@@ -35,7 +35,7 @@ EXPLAINED_WITHIN = 60.0
 
 STORED_AFTER = 0.5
 """Seconds after a start on this machine until its handle is stored, with those of others. A server that is killed
-before that finds the runner by the lock of the run's folder."""
+before that finds the runners by the locks of the run's folders."""
 
 PROMISE = "promise"
 """The key that marks the handle of a gang whose start was not seen to return; its value is the engine's promise."""
@@ -103,8 +103,8 @@ class Gangs:
         """Find the gang of a run again that a former server has started."""
         run, handle = self._look_up(run_id)
         try:
-            if handle is None:
-                alive = False
+            if handle is None:  # on this machine it is stored a moment after the start
+                alive = queue.ours and self._found(queue, run_id, {})
             elif RESCUE in handle:
                 alive = self._folders.watch(run_id, handle, self)
             elif PROMISE in handle:

@@ -61,19 +61,8 @@ from runyard.store.store import Store
 log = logging.getLogger("runyard.server")
 
 ROUTES = (
-    *(
-        health,
-        workspaces,
-        workspace_settings,
-        retention,
-        environments,
-        environment_maps,
-        wheels,
-        compute,
-        experiments,
-        runs,
-    ),
-    *(events, gangs, node_files, files, journals, metrics, snapshots, usage, retention, page),
+    *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
+    *(experiments, runs, events, gangs, node_files, files, journals, metrics, snapshots, usage, page),
 )
 
 

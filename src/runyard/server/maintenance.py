@@ -24,8 +24,8 @@ LOOKED_BACK = timedelta(days=2)
 
 
 def tidy(store: Store) -> None:
-    """Sweep leftovers, drop what is old, pack what has ended, and give the space back."""
-    for step in (_sweep, _retain, _pack, _reclaim):
+    """Sweep leftovers, settle and pack what has ended, drop what is old, and give the space back."""
+    for step in (_sweep, _settle, _retain, _pack, _reclaim):
         _attempt(step, store)
 
 
@@ -50,6 +50,10 @@ def _sweep(store: Store) -> None:
     )
 
 
+def _settle(store: Store) -> None:
+    staging.settle_ended(store.database)
+
+
 def _retain(store: Store) -> None:
     for kind, amount in retention.apply_all(store).items():
         if amount.runs:
@@ -57,7 +61,6 @@ def _retain(store: Store) -> None:
 
 
 def _pack(store: Store) -> None:
-    staging.settle_ended(store.database)
     until = datetime.now(timezone.utc) - SETTLED
     packed = consolidation.merge_ended(store.database, until - LOOKED_BACK, until)
     if packed:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -87,6 +89,27 @@ def test_logs_of_old_runs_go_and_say_so(store: Store, old_run: Callable[..., str
         with pytest.raises(NotFound) as missing:
             files.get(connection, "old", "user_logs/other.txt")
         assert missing.value.code == "file_not_found"
+
+
+@pytest.mark.parametrize("kind", [LOGS, SERIES])
+def test_two_that_drop_the_same_at_once_do_it_once(
+    store: Store, old_run: Callable[..., str], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    old_run("old", log=b"x" * 1000)
+    log_points(store, "old", 5000)
+    name = "_drop_logs" if kind == LOGS else "_thin"
+    both_know, drop = threading.Barrier(2), getattr(retention, name)
+
+    def drop_when_both_know(store: Store, run: int) -> int:
+        both_know.wait(60)
+        return int(drop(store, run))
+
+    monkeypatch.setattr(retention, name, drop_when_both_know)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda _: apply(store, kind), range(2))
+    assert first.runs + second.runs == 1
+    with store.database.read() as connection:
+        assert connection.scalar(select(func.count()).select_from(tables.dropped)) == 1
 
 
 def test_content_that_another_run_has_too_is_not_removed(store: Store, old_run: Callable[..., str]) -> None:

@@ -47,6 +47,7 @@ _LONG = 1 << 20
 
 _COME = orjson.dumps(deliveries.COME) + b"\n"
 _HEADERS = [(b"content-type", b"application/json"), (b"x-runyard-version", __version__.encode("ascii"))]
+_HELD = (b"x-accel-buffering", b"no")  # for a proxy: the receipt is not to wait for the end of the response
 
 
 class Deliveries:
@@ -59,7 +60,7 @@ class Deliveries:
         if who.run_id not in (None, run_id):
             await run_in_threadpool(reach.must_lead, context, who, run_id)
         held, receipt = await _answered(scope, context, who, run_id, await _body(receive))
-        headers = [*_HEADERS] if held else [*_HEADERS, (b"content-length", b"%d" % len(receipt))]
+        headers = [*_HEADERS, _HELD if held else (b"content-length", b"%d" % len(receipt))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": receipt, "more_body": held > 0})
         if held:

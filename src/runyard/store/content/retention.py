@@ -158,8 +158,9 @@ def _what_stays(before: Sequence[Chunk], kind: str) -> list[Chunk]:
 
 
 def _replace(connection: Connection, serial: int, points: int, after: Sequence[Chunk]) -> bool:
-    """Store what stays in place of all chunks; False when points have come meanwhile."""
-    change = update(tables.series).where(_SERIES.serial == serial, _SERIES.points == points)
+    """Store what stays in place of all chunks; False when points have come meanwhile, or somebody else has."""
+    is_same = (_SERIES.serial == serial, _SERIES.points == points, _SERIES.thinned_at.is_(None))
+    change = update(tables.series).where(*is_same)
     changed = connection.execute(change.values(chunks=len(after), thinned_at=datetime.now(timezone.utc)))
     if not changed.rowcount:
         return False
@@ -174,7 +175,8 @@ def _size(chunk: Chunk) -> int:
 
 
 def _remember(connection: Connection, run: int, kind: str, freed: int, names: list[str]) -> None:
-    connection.execute(
-        insert(tables.dropped),
-        {"run": run, "kind": kind, "at": datetime.now(timezone.utc), "bytes": freed, "names": names},
-    )
+    """Note what was dropped, unless somebody who did the same at the same time has."""
+    here = tables.dropped.c
+    if connection.scalar(select(here.run).where(here.run == run, here.kind == kind)) is None:
+        row = {"run": run, "kind": kind, "at": datetime.now(timezone.utc), "bytes": freed, "names": names}
+        connection.execute(insert(tables.dropped), row)
