@@ -237,14 +237,16 @@ def faults_of(run: Run, ranks: list[Rank], killer: Killer) -> list[str]:
         values = values if isinstance(values, list) else [values]
         logs = details["logFiles"]
         log = str(logs.get(f"user_logs/std_log_process_{rank.number}.txt", logs.get("user_logs/std_log.txt", "")))
-        for what, count, as_written in (
-            ("points", len(values), values == [float(step) for step in range(len(values))]),
-            ("lines", log.count("\n"), log == "".join(f"step {step}\n" for step in range(log.count("\n")))),
+        all_points = [float(step) for step in range(rank.steps + 1)]
+        all_lines = "".join(f"step {step}\n" for step in range(rank.steps + 1))
+        for what, count, there, as_written in (
+            ("points", len(values), values, values == all_points[: len(values)]),
+            ("lines", log.count("\n"), log, all_lines.startswith(log)),  # the last one may have been cut by the kill
         ):
             if count not in (rank.steps, rank.steps + 1):  # it may have been killed before it could note the last one
                 wrong.append(f"rank {rank.number} wrote {rank.steps} {what}, and {count} are there")
             elif not as_written:
-                wrong.append(f"the {what} of rank {rank.number} are not those that it wrote, in order, once")
+                wrong.append(f"the {what} of rank {rank.number} are not those that it wrote, in order, once: {there!r}")
         kept = {name.replace("outputs/node_1/", "outputs/") for name in names}
         wrong += [f"{name} is missing" for name in rank.outputs if name not in kept]
     return [f"{run.id}: {fault}" for fault in wrong]
