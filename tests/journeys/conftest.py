@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TypeVar
 
 import psutil
 import pytest
+from tests.support.waiting import wait_until
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
 from runyard.client.server_process import stop_server
@@ -68,10 +68,7 @@ class Yard:
         self.wait(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
     def wait(self, condition: Callable[[], object], what: str = "") -> None:
-        deadline = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain for {what or condition}"
-            time.sleep(0.02)
+        wait_until(condition, what)
 
     def processes(self, *called: str) -> list[psutil.Process]:
         """Every process that belongs to this home: server, node runners, shippers, scripts and what they started; with
@@ -112,10 +109,8 @@ def closing(yard: AYard) -> Iterator[AYard]:
     try:
         yield yard
         stop_server(yard.home)
-        deadline = time.monotonic() + 30
-        while (left := yard.processes()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not left, f"left behind: {left}"
+        if left := yard.processes():
+            wait_until(lambda: not yard.processes(), f"the end of {left}", 30)
     finally:
         stop_server(yard.home)
         for process in yard.processes():
