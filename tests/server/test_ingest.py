@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.server.conftest import Reporter, journal_lines
+from tests.server.conftest import Reporter, journal_lines, on_both_databases
 
 from runyard.contracts.delivery import JournalPart, LogPart
 from runyard.server import ingest
@@ -131,6 +131,7 @@ def test_one_part_is_answered_or_raised() -> None:
     asyncio.run(take())
 
 
+@on_both_databases
 def test_large_deliveries_and_many_at_once_are_all_stored(client: Client) -> None:
     """The large ones are stored by themselves, the others together."""
     reporters = [Reporter(client, client.make_run()) for _ in range(6)]
