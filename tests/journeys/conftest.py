@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import psutil
 import pytest
+from tests.conftest import link_sdk
 from tests.support.waiting import wait_until
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
@@ -101,6 +102,24 @@ def yard(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     monkeypatch.chdir(folder)
     with closing(Yard(home, folder)) as yard:
         yield yard
+
+
+@pytest.fixture(scope="module")
+def yard_of_the_module(tmp_path_factory: pytest.TempPathFactory, laid_sdk: Path) -> Iterator[Yard]:
+    place = tmp_path_factory.mktemp("yard")
+    (place / "home").mkdir(mode=0o700)
+    (place / "projects").mkdir()
+    link_sdk(place / "home", laid_sdk)
+    with closing(Yard(place / "home", place / "projects")) as yard:
+        yield yard
+
+
+@pytest.fixture
+def shared_yard(yard_of_the_module: Yard, monkeypatch: pytest.MonkeyPatch) -> Yard:
+    """A yard for all stories of a module that leave its server alone: to start one takes two seconds of CPU."""
+    monkeypatch.setenv("RUNYARD_HOME", str(yard_of_the_module.home))
+    monkeypatch.chdir(yard_of_the_module.folder)
+    return yard_of_the_module
 
 
 @contextmanager
