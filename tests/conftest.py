@@ -8,6 +8,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -31,7 +32,11 @@ pytest_plugins = [
 
 
 def pytest_configure() -> None:
-    """Ctrl-C works in tests and in what they start, also where the shell had it ignored (`nohup make test &`)."""
+    """Whatever the caller's shell says: bytecode is written, and Ctrl-C works in tests and in what they start."""
+    # Hundreds of servers, commands and scripts are started: each would compile all of its modules again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    # `nohup make test &` has it ignored.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -35,6 +36,12 @@ HANGS = """
         threading.Event().wait()
 """
 
+TELLS_MARKS = """
+    def pytest_collection_modifyitems(items):
+        for item in items:
+            kinds = {mark.name for mark in item.iter_markers()} & {"cluster", "container", "framework", "slow"}
+            print(item.name, "is marked", *sorted(kinds))
+"""
 
 NEEDS = """
     import pytest
@@ -70,14 +77,15 @@ def test_every_test_has_a_time_limit(pytestconfig: pytest.Config) -> None:
 
 def test_a_test_is_marked_by_what_it_uses(tmp_path: Path) -> None:
     """If this fails, `make quick` starts clusters, or leaves out what it could run."""
-
-    def chosen(marks: str) -> set[str]:
-        done = run_tests(tmp_path, NEEDS, "--collect-only", "-q", "-m", marks)
-        return set(re.findall(r"::(\S+)", done.stdout))
-
-    assert chosen("cluster") == {"test_with_a_cluster", "test_in_places[ray]"}
-    assert chosen("framework") == {"test_with_a_cluster", "test_in_places[ray]", "test_in_places[here]"}
-    assert chosen("slow or container") == set()
+    done = run_tests(tmp_path, NEEDS, "--collect-only", "-q", "-m", "cluster", plugin=TELLS_MARKS)
+    chosen = set(re.findall(r"::(\S+)", done.stdout))
+    assert chosen == {"test_with_a_cluster", "test_in_places[ray]"}, done.stdout + done.stderr
+    marks = dict(re.findall(r"^(\S+) is marked (.*)$", done.stdout, re.MULTILINE))
+    assert marks == {
+        "test_with_a_cluster": "cluster framework",
+        "test_in_places[ray]": "cluster framework",
+        "test_in_places[here]": "framework",
+    }
 
 
 def test_what_is_checked_before_a_commit_is_what_make_checks() -> None:
@@ -86,12 +94,19 @@ def test_what_is_checked_before_a_commit_is_what_make_checks() -> None:
     assert [f"\t{hook['entry']}".replace(".venv/bin", "$(BIN)") for hook in hooks] == recipe.splitlines()
 
 
-def run_tests(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run_tests(folder: Path, source: str, *options: str, plugin: str = "") -> subprocess.CompletedProcess[str]:
     """Run these tests with the suite's own settings, in a pytest of their own."""
     file = folder / "test_it.py"
     file.write_text(textwrap.dedent(source))
+    (folder / "of_this_test.py").write_text(textwrap.dedent(plugin))
     settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *settings, "--confcutdir", str(ROOT), *options]
+    unused = ["-p", "no:schemathesis", "-p", "no:hypothesispytest"]  # they take a second to load
+    command = [sys.executable, "-m", "pytest", *settings, *unused, "--confcutdir", str(ROOT), *options]
     return subprocess.run(
-        [*command, "-p", "tests.conftest", str(file)], capture_output=True, text=True, cwd=ROOT, timeout=120
+        [*command, "-p", "of_this_test", "-p", "tests.conftest", str(file)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        timeout=120,
     )

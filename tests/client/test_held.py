@@ -9,21 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.delivery_server import DeliveryServer, problem
+from tests.support.delivery_server import DeliveryServer, problem, server
 
 from runyard.client.held import Held
 from runyard.client.http import Client, ClientProblem, Locator, Unreachable
 from runyard.contracts.delivery import COME, Delivery, LogPart, encode
 
+__all__ = ["server"]
+
 EMPTY = encode(Delivery())
 HELD = encode(Delivery(hold=True))
-
-
-@pytest.fixture
-def server() -> Iterator[DeliveryServer]:
-    server = DeliveryServer()
-    yield server
-    server.close()
 
 
 @pytest.fixture

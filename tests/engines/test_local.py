@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.engines.base import EngineAway, EngineError, Gang
 from runyard.engines.folders import RunFolders

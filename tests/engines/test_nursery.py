@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.engines.conftest import gang_of
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.engines import nursery
 from runyard.engines.folders import RunFolders

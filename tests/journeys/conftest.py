@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import TypeVar
 
 import psutil
 import pytest
+from tests.conftest import link_sdk
+from tests.support.waiting import wait_until
 
 from azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
 from runyard.client.server_process import stop_server
@@ -68,10 +69,7 @@ class Yard:
         self.wait(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
     def wait(self, condition: Callable[[], object], what: str = "") -> None:
-        deadline = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain for {what or condition}"
-            time.sleep(0.02)
+        wait_until(condition, what)
 
     def processes(self, *called: str) -> list[psutil.Process]:
         """Every process that belongs to this home: server, node runners, shippers, scripts and what they started; with
@@ -106,16 +104,32 @@ def yard(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         yield yard
 
 
+@pytest.fixture(scope="module")
+def yard_of_the_module(tmp_path_factory: pytest.TempPathFactory, laid_sdk: Path) -> Iterator[Yard]:
+    place = tmp_path_factory.mktemp("yard")
+    (place / "home").mkdir(mode=0o700)
+    (place / "projects").mkdir()
+    link_sdk(place / "home", laid_sdk)
+    with closing(Yard(place / "home", place / "projects")) as yard:
+        yield yard
+
+
+@pytest.fixture
+def shared_yard(yard_of_the_module: Yard, monkeypatch: pytest.MonkeyPatch) -> Yard:
+    """A yard for all stories of a module that leave its server alone: to start one takes two seconds of CPU."""
+    monkeypatch.setenv("RUNYARD_HOME", str(yard_of_the_module.home))
+    monkeypatch.chdir(yard_of_the_module.folder)
+    return yard_of_the_module
+
+
 @contextmanager
 def closing(yard: AYard) -> Iterator[AYard]:
     """At the end of a good story the server is stopped, and nothing may be left. Whatever happens, nothing is left."""
     try:
         yield yard
         stop_server(yard.home)
-        deadline = time.monotonic() + 30
-        while (left := yard.processes()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not left, f"left behind: {left}"
+        if left := yard.processes():
+            wait_until(lambda: not yard.processes(), f"the end of {left}", 30)
     finally:
         stop_server(yard.home)
         for process in yard.processes():

@@ -32,37 +32,37 @@ def refused(yard: Yard, config: ScriptRunConfig, kind: type[Exception]) -> str:
     return str(caught.value)
 
 
-def test_a_missing_script(yard: Yard) -> None:
-    config = yard.config("print('hello')")
+def test_a_missing_script(shared_yard: Yard) -> None:
+    config = shared_yard.config("print('hello')")
     config.script = config.run_config.script = "trian.py"
-    message = refused(yard, config, ExperimentExecutionException)
+    message = refused(shared_yard, config, ExperimentExecutionException)
     assert "trian.py" in message
     assert "train.py" in message, "the message shows what is there"
 
 
-def test_an_empty_folder(yard: Yard) -> None:
-    config = yard.config("")
+def test_an_empty_folder(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
     os.unlink(Path(str(config.source_directory)) / "train.py")
-    message = refused(yard, config, ExperimentExecutionException)
+    message = refused(shared_yard, config, ExperimentExecutionException)
     assert "train.py" in message
     assert "empty" in message
 
 
-def test_a_folder_that_is_not_there(yard: Yard) -> None:
-    config = yard.config("")
-    config.source_directory = str(yard.folder / "nowhere")
-    assert "nowhere" in refused(yard, config, AzureMLException)
+def test_a_folder_that_is_not_there(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
+    config.source_directory = str(shared_yard.folder / "nowhere")
+    assert "nowhere" in refused(shared_yard, config, AzureMLException)
 
 
 def test_a_huge_folder_is_taken_with_a_warning_that_names_what_is_large(
-    yard: Yard, caplog: pytest.LogCaptureFixture
+    shared_yard: Yard, caplog: pytest.LogCaptureFixture
 ) -> None:
-    config = yard.config("import os; print(os.path.getsize('weights/old.bin'))")
+    config = shared_yard.config("import os; print(os.path.getsize('weights/old.bin'))")
     weights = Path(str(config.source_directory)) / "weights"
     weights.mkdir()
     with open(weights / "old.bin", "wb") as file:
         file.truncate(301 * 1024 * 1024)
-    run = Experiment(yard.workspace, "huge").submit(config)
+    run = Experiment(shared_yard.workspace, "huge").submit(config)
     [warning] = [record.getMessage() for record in caplog.records if "MB" in record.getMessage()]
     assert "weights/ (316 MB)" in warning
     assert ".amlignore" in warning
@@ -70,51 +70,51 @@ def test_a_huge_folder_is_taken_with_a_warning_that_names_what_is_large(
     assert str(301 * 1024 * 1024) in run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
 
 
-def test_a_file_that_cannot_be_read(yard: Yard) -> None:
-    config = yard.config("")
+def test_a_file_that_cannot_be_read(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
     # A file that opens and then refuses to be read, for the administrator too.
     os.symlink("/proc/self/mem", Path(str(config.source_directory)) / "locked.bin")
-    message = refused(yard, config, SnapshotException)
+    message = refused(shared_yard, config, SnapshotException)
     assert "locked.bin" in message
     assert ".amlignore" in message
 
 
 @pytest.mark.parametrize("name", ["", "_x", "a b", "x" * 256, "a/b", "ä"])
-def test_a_name_against_the_rules_of_experiments(yard: Yard, name: str) -> None:
+def test_a_name_against_the_rules_of_experiments(shared_yard: Yard, name: str) -> None:
     with pytest.raises(UserErrorException, match="letters"):
-        Experiment(yard.workspace, name)
+        Experiment(shared_yard.workspace, name)
 
 
 @pytest.mark.parametrize("name", ["ab", "x" * 34, "a b c", "../../etc"])
-def test_a_name_against_the_rules_of_workspaces(yard: Yard, name: str) -> None:
+def test_a_name_against_the_rules_of_workspaces(shared_yard: Yard, name: str) -> None:
     with pytest.raises(UserErrorException, match="letters"):
         Workspace.create(name=name, subscription_id="s", resource_group="g")
 
 
-def test_both_script_and_command(yard: Yard) -> None:
-    config = yard.config("")
+def test_both_script_and_command(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
     config.command = "echo hello"
-    message = refused(yard, config, UserErrorException)
+    message = refused(shared_yard, config, UserErrorException)
     assert "script" in message
     assert "command" in message
 
 
-def test_an_unknown_target(yard: Yard) -> None:
-    config = yard.config("")
+def test_an_unknown_target(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
     config.run_config.target = "gpu-cluster"
-    message = refused(yard, config, AzureMLException)
+    message = refused(shared_yard, config, AzureMLException)
     assert "gpu-cluster" in message
     assert "local" in message
 
 
-def test_an_interpreter_that_is_not_there(yard: Yard) -> None:
-    config = yard.config("")
+def test_an_interpreter_that_is_not_there(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
     config.run_config.environment.python.interpreter_path = "/nowhere/bin/python"
-    assert "/nowhere/bin/python" in refused(yard, config, AzureMLException)
+    assert "/nowhere/bin/python" in refused(shared_yard, config, AzureMLException)
 
 
-def test_a_module_that_is_not_installed(yard: Yard) -> None:
-    run = yard.submit("import sklearn_that_is_not_there")
+def test_a_module_that_is_not_installed(shared_yard: Yard) -> None:
+    run = shared_yard.submit("import sklearn_that_is_not_there")
     error = run.wait_for_completion(raise_on_error=False)["error"]
     assert error["exception"]["type"] == "ModuleNotFoundError"
     assert error["exception"]["frames"][-1]["file"] == "train.py"
@@ -124,8 +124,10 @@ def test_a_module_that_is_not_installed(yard: Yard) -> None:
 
 
 @pytest.mark.parametrize(("protocol", "words"), [(0, "where this client runs"), (99, "where the server runs")])
-def test_a_client_of_another_version(yard: Yard, monkeypatch: pytest.MonkeyPatch, protocol: int, words: str) -> None:
-    workspace = yard.workspace
+def test_a_client_of_another_version(
+    shared_yard: Yard, monkeypatch: pytest.MonkeyPatch, protocol: int, words: str
+) -> None:
+    workspace = shared_yard.workspace
     monkeypatch.setattr(http, "PROTOCOL", protocol)
     with pytest.raises(AzureMLException, match=words):
         Experiment(workspace, "versions")

@@ -18,17 +18,17 @@ def warnings_of(run: Run) -> list[dict[str, Any]]:
     return told
 
 
-def test_what_is_logged_to_mlflow_is_not_lost_without_a_word(yard: Yard) -> None:
+def test_what_is_logged_to_mlflow_is_not_lost_without_a_word(shared_yard: Yard) -> None:
     waits = """
         import os, time
         if os.environ.get('NEVER'):
             import mlflow
         while not os.path.exists('outputs/go'): time.sleep(0.02)
     """
-    going = yard.submit(waits)
+    going = shared_yard.submit(waits)
     # A library that logs by itself, as transformers does: the script does not name it, only its traces show.
-    silent = yard.submit("name = 'ml' + 'flow'; __import__(name).log_metric('loss', 0.5)")
-    yard.wait(lambda: warnings_of(going), "a warning while the run goes on")
+    silent = shared_yard.submit("name = 'ml' + 'flow'; __import__(name).log_metric('loss', 0.5)")
+    shared_yard.wait(lambda: warnings_of(going), "a warning while the run goes on")
     assert going.get_status() == "Running"
     (early,) = warnings_of(going)
     assert early["message"].startswith("train.py imports mlflow, and no tracking address is named.")
@@ -47,13 +47,13 @@ def test_what_is_logged_to_mlflow_is_not_lost_without_a_word(yard: Yard) -> None
         assert "Warning: " in shown.stdout
 
 
-def test_mlflow_with_an_address_of_its_own_is_left_alone(yard: Yard) -> None:
+def test_mlflow_with_an_address_of_its_own_is_left_alone(shared_yard: Yard) -> None:
     script = """
         import mlflow
         mlflow.set_tracking_uri('sqlite:///outputs/mlflow.db')
         mlflow.log_metric('loss', 0.5)
     """
-    run = yard.submit(script)
+    run = shared_yard.submit(script)
     assert run.wait_for_completion()["status"] == "Completed"
     assert warnings_of(run) == []
     assert "outputs/mlflow.db" in run.get_file_names(), "what the warning advises is kept"

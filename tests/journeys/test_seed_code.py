@@ -50,10 +50,10 @@ print('the last line, without an end', end='')
 """
 
 
-def test_the_seed_runs_as_it_is(yard: Yard, tmp_path: Path) -> None:
-    (yard.folder / "project").mkdir()
-    (yard.folder / "project" / "train.py").write_text(TRAIN)
-    (yard.folder / "submit.py").write_text(SUBMIT)
+def test_the_seed_runs_as_it_is(shared_yard: Yard, tmp_path: Path) -> None:
+    (shared_yard.folder / "project").mkdir()
+    (shared_yard.folder / "project" / "train.py").write_text(TRAIN)
+    (shared_yard.folder / "submit.py").write_text(SUBMIT)
 
     said = subprocess.run([sys.executable, "submit.py"], capture_output=True, text=True, timeout=120)
 
@@ -74,23 +74,23 @@ def test_the_seed_runs_as_it_is(yard: Yard, tmp_path: Path) -> None:
     }
     run.download_file(name="outputs/my_output_file", output_file_path=str(tmp_path / "my_destination_path"))
     assert (tmp_path / "my_destination_path").read_text() == "weights"
-    assert not (yard.folder / ".azureml").exists(), "a config file is written only when asked"
+    assert not (shared_yard.folder / ".azureml").exists(), "a config file is written only when asked"
 
 
-def test_submitting_twice_is_two_runs(yard: Yard) -> None:
-    first, second = (yard.submit("print('hello')") for _ in range(2))
+def test_submitting_twice_is_two_runs(shared_yard: Yard) -> None:
+    first, second = (shared_yard.submit("print('hello')") for _ in range(2))
     assert first.id != second.id
     for run in (first, second):
         assert run.wait_for_completion()["status"] == "Completed"
-    assert {run.id for run in yard.workspace.experiments["journey"].get_runs()} == {first.id, second.id}
+    assert {run.id for run in shared_yard.workspace.experiments["journey"].get_runs()} == {first.id, second.id}
 
 
-def test_a_command_instead_of_a_script(yard: Yard) -> None:
-    config = yard.config("")
+def test_a_command_instead_of_a_script(shared_yard: Yard) -> None:
+    config = shared_yard.config("")
     config.run_config.script = None
     config.script = None
     config.command = ["echo", "from the shell:", "$AZUREML_RUN_ID", "&&", "pwd"]
-    run = Experiment(yard.workspace, "commands").submit(config)
+    run = Experiment(shared_yard.workspace, "commands").submit(config)
     run.wait_for_completion()
     log = run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
     assert f"from the shell: {run.id}" in log

@@ -50,16 +50,16 @@ def test_cancel_ends_a_script_that_does_not_want_to(
     assert not yard.processes("train.py")
 
 
-def test_fail_ends_the_script_and_the_error_stays(yard: Yard, tmp_path: Path) -> None:
+def test_fail_ends_the_script_and_the_error_stays(shared_yard: Yard, tmp_path: Path) -> None:
     """`run.fail()` on a submitted run: its script has time to save, all that it wrote is there when the call returns,
     and what the user said is what the run tells."""
-    run = yard.submit(POLITE, tmp_path / "begun")
-    yard.wait((tmp_path / "begun").exists, "the script to begin")
+    run = shared_yard.submit(POLITE, tmp_path / "begun")
+    shared_yard.wait((tmp_path / "begun").exists, "the script to begin")
     run.fail("the loss is not a number", error_code="Diverged")
     assert run.get_status() == "Failed"
     error = run.get_details()["error"]
     assert (error["code"], error["message"]) == ("Diverged", "the loss is not a number")
-    assert not yard.processes("train.py")
+    assert not shared_yard.processes("train.py")
     assert run.get_metrics() == {"saved": 1}
     assert "saved before the end" in run.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"]
     run.complete()  # and it stays so
@@ -94,10 +94,10 @@ def test_a_run_that_was_failed_while_its_server_died_is_failed(yard: Yard, tmp_p
     assert not yard.processes("train.py")
 
 
-def test_cancel_at_any_moment_after_submit(yard: Yard) -> None:
-    yard.workspace  # noqa: B018 (the server is up before the first submit)
+def test_cancel_at_any_moment_after_submit(shared_yard: Yard) -> None:
+    shared_yard.workspace  # noqa: B018 (the server is up before the first submit)
     for _ in range(6):
-        run = yard.submit("import time; time.sleep(600)")
+        run = shared_yard.submit("import time; time.sleep(600)")
         run.cancel()
         run.wait_for_completion(wait_post_processing=True)
         assert run.get_status() == "Canceled"
@@ -116,9 +116,9 @@ def test_a_run_has_the_shell_of_its_submitter_and_no_secret_of_the_server(
     assert "known to nobody" not in log
 
 
-def test_cancel_lets_a_script_save_first(yard: Yard, tmp_path: Path) -> None:
-    run = yard.submit(POLITE, tmp_path / "begun")
-    yard.wait((tmp_path / "begun").exists, "the script to begin")
+def test_cancel_lets_a_script_save_first(shared_yard: Yard, tmp_path: Path) -> None:
+    run = shared_yard.submit(POLITE, tmp_path / "begun")
+    shared_yard.wait((tmp_path / "begun").exists, "the script to begin")
     run.cancel()
     run.wait_for_completion(wait_post_processing=True)
     assert run.get_status() == "Canceled"
@@ -178,7 +178,7 @@ def test_a_parent_that_waits_for_its_children_gets_them(yard: Yard, monkeypatch:
     assert sorted(key for each in metrics.values() for key in each) == ["born", "led", "left"]
 
 
-MANY = 250
+MANY = 120
 """Runs of which none may leave anything behind in the server: what one leaves is then seen, without a thousand."""
 
 
@@ -200,9 +200,9 @@ def test_many_short_runs_leave_nothing_behind(yard: Yard) -> None:
         return runs
 
     server = psutil.Process(yard.server.pid)
-    runs = submit(range(50))  # by now it has as many threads and connections as it ever needs at once
+    runs = submit(range(40))  # by now it has as many threads and connections as it ever needs at once
     files, threads = server.num_fds(), server.num_threads()
-    runs += submit(range(50, MANY))
+    runs += submit(range(40, MANY))
     assert len({run.id for run in runs}) == MANY
     assert [run.number for run in experiment.get_runs()] == list(range(MANY, 0, -1))
     yard.wait(lambda: server.num_fds() < files + MANY // 5, "its files to be closed")

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import psutil
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.node.lock import take_lock
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.server.conftest import Reporter, journal_lines
+from tests.server.conftest import Reporter, journal_lines, on_both_databases
 
 from runyard.contracts.delivery import JournalPart, LogPart
 from runyard.server import ingest
@@ -48,17 +48,23 @@ class Recorded:
         return False
 
 
+async def took_beside_the_first(intake: Recorded, others: int) -> Ingest:
+    """Take so many parcels while the first one is being stored."""
+    it = Ingest(intake)  # type: ignore[arg-type]
+    intake.gate.clear()
+    taken = [asyncio.ensure_future(it.take(Parcel("first"), at_once=True))]
+    await asyncio.sleep(0)
+    taken += [asyncio.ensure_future(it.take(Parcel(f"other-{number}"))) for number in range(others)]
+    await asyncio.sleep(0)
+    intake.gate.set()
+    await asyncio.gather(*taken)
+    return it
+
+
 def test_what_comes_while_a_group_is_stored_is_stored_together() -> None:
     async def take() -> list[list[str]]:
         intake = Recorded()
-        it = Ingest(intake)  # type: ignore[arg-type]
-        intake.gate.clear()
-        first = asyncio.ensure_future(it.take(Parcel("first"), at_once=True))
-        await asyncio.sleep(0)
-        others = [asyncio.ensure_future(it.take(Parcel(f"other-{number}"))) for number in range(3)]
-        await asyncio.sleep(0)
-        intake.gate.set()
-        await asyncio.gather(first, *others)
+        it = await took_beside_the_first(intake, 3)
         await it.close()
         return intake.groups
 
@@ -105,14 +111,7 @@ def test_groups_are_bounded_and_large_parcels_go_by_themselves(monkeypatch: pyte
 
     async def take() -> list[list[str]]:
         intake = Recorded()
-        it = Ingest(intake)  # type: ignore[arg-type]
-        intake.gate.clear()
-        first = asyncio.ensure_future(it.take(Parcel("first"), at_once=True))
-        await asyncio.sleep(0)
-        others = [asyncio.ensure_future(it.take(Parcel(f"other-{number}"))) for number in range(5)]
-        await asyncio.sleep(0)
-        intake.gate.set()
-        await asyncio.gather(first, *others)
+        it = await took_beside_the_first(intake, 5)
         await it.take(Parcel("large", [LogPart("a", 0, b"x" * 11)]))
         await it.close()
         return intake.groups
@@ -131,6 +130,7 @@ def test_one_part_is_answered_or_raised() -> None:
     asyncio.run(take())
 
 
+@on_both_databases
 def test_large_deliveries_and_many_at_once_are_all_stored(client: Client) -> None:
     """The large ones are stored by themselves, the others together."""
     reporters = [Reporter(client, client.make_run()) for _ in range(6)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.contracts.home import read_server, server_file
 

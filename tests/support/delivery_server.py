@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import pytest
 
 from runyard.client.http import Locator
 from runyard.contracts.delivery import COME, Delivery, JournalPart, LogPart, Part, decode
@@ -194,3 +196,10 @@ def _handler(server: DeliveryServer) -> type[BaseHTTPRequestHandler]:
             """Nothing: the tests look at what came."""
 
     return Handler
+
+
+@pytest.fixture
+def server() -> Iterator[DeliveryServer]:
+    server = DeliveryServer()
+    yield server
+    server.close()

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-ENGINES = [
-    pytest.param("local", marks=pytest.mark.xdist_group("gangs-local")),
-    pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
-    pytest.param("slurm", marks=pytest.mark.xdist_group("slurm")),
-]
+ENGINES = {
+    "local": pytest.param("local", marks=pytest.mark.xdist_group("gangs-local")),
+    "ray": pytest.param("ray", marks=pytest.mark.xdist_group("ray")),
+    "slurm": pytest.param("slurm", marks=pytest.mark.xdist_group("slurm")),
+}
 """The groups are those of the engines' own tests: one worker has the cluster, and the machine is not flooded."""
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=ENGINES.values())
 def cluster_yard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GangYard]:
     """A yard with a target on the engine, for a whole module."""
     with yard_on(_place(request), tmp_path_factory.mktemp(f"gangs-{request.param}")) as yard:

@@ -17,7 +17,6 @@ import socket
 import stat
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +25,7 @@ import psutil
 import pytest
 from tests.support import power
 from tests.support.ground import Ground, Loopback
+from tests.support.waiting import wait_until
 
 from runyard.system.processes import prctl
 
@@ -183,14 +183,6 @@ class SlurmCluster:
         wait_until(lambda: not _end(self.processes()))
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = DEADLINE) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError("it did not come to pass")
-        time.sleep(0.05)
-
-
 @pytest.fixture(scope="session")
 def slurm_cluster() -> Iterator[SlurmCluster]:
     """A cluster; one for all tests of this process. Skips where there can be none."""
@@ -237,7 +229,7 @@ def started(
                 cluster.start_node(name)
             try:
                 wait_until(lambda: cluster.idle() == set(cluster.nodes))
-            except TimeoutError as error:
+            except AssertionError as error:
                 said = [path.read_text("utf-8", "replace")[-2000:] for path in sorted(folder.glob("*.out"))]
                 raise RuntimeError("the cluster did not come up:\n" + "\n".join(said)) from error
             yield cluster

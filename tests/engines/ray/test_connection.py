@@ -11,7 +11,7 @@ import socket
 
 import pytest
 from tests.engines.ray.conftest import StandIn
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.engines.base import EngineAway, EngineError
 from runyard.engines.ray import connection as module

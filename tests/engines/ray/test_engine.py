@@ -7,14 +7,14 @@ import json
 import os
 import signal
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
 from tests.support.ray_cluster import CORES, NODES, RayCluster, started
+from tests.support.waiting import wait_until
 
 from runyard.contracts.compute import LEAVING, RUNNING, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang
@@ -102,13 +102,6 @@ def yard(ray_cluster: RayCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ray_cluster.settle()
     with contextlib.closing(Yard(ray_cluster, tmp_path, monkeypatch)) as yard:
         yield yard
-
-
-def wait_until(done: Callable[[], object], deadline: float = DEADLINE) -> None:
-    until = time.monotonic() + deadline
-    while not done():
-        assert time.monotonic() < until, "waited for too long"
-        time.sleep(0.05)
 
 
 def test_a_gang_runs_on_different_nodes_and_ends(yard: Yard, engine: RayEngine) -> None:
@@ -256,7 +249,7 @@ def test_many_small_gangs_all_end_and_do_not_keep_a_large_one_waiting(yard: Yard
     holder = engine.start(yard.gang("holder", cores=CORES, seconds=DEADLINE), yard.events)
     yard.runners("holder", 1)
     engine.start(yard.gang("large", nodes=NODES, cores=CORES), yard.events)
-    small = {f"small-{number}" for number in range(60)}
+    small = {f"small-{number}" for number in range(40)}
     for name in sorted(small):
         engine.start(yard.gang(name), yard.events)
     ended: list[tuple[str, str, bool]] = []
@@ -274,7 +267,7 @@ def test_many_small_gangs_all_end_and_do_not_keep_a_large_one_waiting(yard: Yard
 def test_the_cluster_can_be_used_from_a_machine_that_is_no_part_of_it(yard: Yard) -> None:
     engine = yard.engine(address=yard.cluster.client_address)
     # Ray starts a process for each such client: on a busy machine that takes longer than the engine waits.
-    wait_until(lambda: _answers(engine), 2 * DEADLINE)
+    wait_until(lambda: _answers(engine), seconds=2 * DEADLINE)
     assert len(engine.offer().nodes) == NODES
     handle = engine.start(yard.gang("far", seconds=2 * DEADLINE), yard.events)
     yard.runners("far", 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.engines.conftest import Listener, gang_of
 from tests.engines.ray.conftest import StandIn
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.contracts.compute import Target
 from runyard.engines.base import EngineAway, EngineError
@@ -36,12 +36,12 @@ def test_a_gang_is_started_placed_and_stopped(engine: RayEngine, home: Path, sta
     gang = gang_of(home)
     handle = engine.start(gang, events)
     assert handle == engine.promise(gang) == {"keeper": "keeper-1", "gang": "run-1.1"}
-    wait_until(lambda: events.said == [("placed", "run-1")], DEADLINE)
+    wait_until(lambda: events.said == [("placed", "run-1")], seconds=DEADLINE)
     (node,) = engine.offer().nodes
     assert (node.name, node.state, node.run_id) == ("n1", "running", "run-1")
     engine.stop("run-1", handle)
     assert events.gone_runs.get(timeout=DEADLINE) == ("run-1", "it was stopped", False)
-    wait_until(lambda: "forget" in stand_in.requests(), DEADLINE)
+    wait_until(lambda: "forget" in stand_in.requests(), seconds=DEADLINE)
     assert engine.offer().nodes[0].state == "idle"
 
 

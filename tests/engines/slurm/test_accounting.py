@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.engines.conftest import Listener, gang_of
 from tests.support.slurm_accounting import ACCOUNT, OTHER_USER, start_accounting, stop_accounting
-from tests.support.slurm_cluster import SlurmCluster, wait_until
+from tests.support.slurm_cluster import SlurmCluster
+from tests.support.waiting import wait_until
 
 from runyard.contracts.compute import SLURM, Target
 from runyard.engines.base import EngineAway, EngineError, Gang, Handle

@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.engines.conftest import Listener, gang_of
-from tests.support.slurm_cluster import SlurmCluster, wait_until
+from tests.support.slurm_cluster import SlurmCluster
+from tests.support.waiting import wait_until
 
 from runyard.contracts.compute import SLURM, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang, Handle

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.engines.conftest import Listener
 from tests.engines.slurm.conftest import program
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.engines.slurm import poll as slurm_poll
 from runyard.engines.slurm.commands import Commands
@@ -59,12 +59,12 @@ def test_a_job_is_reported_from_the_queue_to_its_end_by_a_stand_in_for_squeue(
     poll.add("7", "runyard-run-7", "run-7", events)
     try:
         waited = ("waits", "run-7", "Slurm: job 7 waits for nodes to become free (Resources)")
-        wait_until(lambda: events.said == [waited], DEADLINE)
+        wait_until(lambda: events.said == [waited], seconds=DEADLINE)
         report("RUNNING")
-        wait_until(lambda: events.said == [waited, ("placed", "run-7")], DEADLINE)
+        wait_until(lambda: events.said == [waited, ("placed", "run-7")], seconds=DEADLINE)
         assert poll.nodes() == {"run-7": "n1"}
         poll.stop("7")
-        wait_until(lambda: cancelled.exists() and "--batch --signal=TERM 7" in cancelled.read_text(), DEADLINE)
+        wait_until(lambda: cancelled.exists() and "--batch --signal=TERM 7" in cancelled.read_text(), seconds=DEADLINE)
         report("COMPLETED")
         assert events.gone_runs.get(timeout=DEADLINE) == ("run-7", "exit code 0, Slurm job 7", False)
         assert poll.nodes() == {}

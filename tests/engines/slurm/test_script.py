@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.engines.conftest import gang_of
 from tests.engines.slurm.conftest import program
-from tests.support.slurm_cluster import wait_until
+from tests.support.waiting import wait_until
 
 from runyard.contracts.compute import Resources
 from runyard.engines.hand_over import Parcel
@@ -61,7 +61,7 @@ def test_a_script_hands_its_arguments_on_as_they_are(tmp_path: Path, nodes: int)
     assert (tmp_path / "runner.log").read_text() == expected
     if nodes > 1:
         others = tmp_path / "others"
-        wait_until(lambda: others.exists() and others.read_text() == f"{expected[:-2]}2\n", DEADLINE)
+        wait_until(lambda: others.exists() and others.read_text() == f"{expected[:-2]}2\n", seconds=DEADLINE)
     # Slurm may start a job anew without saying so: the run is not started twice.
     again = subprocess.run(["/bin/sh"], input=script, text=True, env=environment, check=False, timeout=DEADLINE)
     assert again.returncode == 75

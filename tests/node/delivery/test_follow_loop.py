@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.support.delivery_server import DeliveryServer, problem
+from tests.support.delivery_server import DeliveryServer, problem, server
 
 from runyard.contracts import journal
 from runyard.contracts.delivery import Delivery, JournalPart, LogPart
@@ -26,6 +26,8 @@ from runyard.sdk.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from tests.node.conftest import RunOnServer
+
+__all__ = ["server"]
 
 Until = Callable[[Callable[[], object], str], None]
 
@@ -50,13 +52,6 @@ def following(loop: FollowLoop, report: Callable[[], Any] = nothing) -> Iterator
 
 
 LOG = "user_logs/std_log.txt"
-
-
-@pytest.fixture
-def server() -> Iterator[DeliveryServer]:
-    server = DeliveryServer()
-    yield server
-    server.close()
 
 
 def loop_for(server: DeliveryServer, telemetry: Path, **more: Any) -> tuple[FollowLoop, Path]:
@@ -319,15 +314,22 @@ def test_every_source_has_its_turn_when_there_is_more_than_fits(
 # -- the pace --------------------------------------------------------------------------------------------------------
 
 
-def test_new_bytes_wait_for_the_pace_and_the_server_asks_for_them(
-    server: DeliveryServer, telemetry: Path, until: Until
-) -> None:
+@contextmanager
+def following_a_second_line(server: DeliveryServer, telemetry: Path, until: Until) -> Iterator[tuple[FollowLoop, Path]]:
+    """Follow a log at a slow pace: its first line was delivered, its second is there, and the response is held."""
     server.pace, server.held = 600.0, 600.0
     loop, log = loop_for(server, telemetry)
     append(log, b"one\n")
     with following(loop):
         until(lambda: server.holds, "the first delivery")
         append(log, b"two\n")
+        yield loop, log
+
+
+def test_new_bytes_wait_for_the_pace_and_the_server_asks_for_them(
+    server: DeliveryServer, telemetry: Path, until: Until
+) -> None:
+    with following_a_second_line(server, telemetry, until) as (_, log):
         threading.Event().wait(0.3)
         assert server.files == {LOG: b"one\n"}
         server.pace = 0.0
@@ -378,12 +380,7 @@ def test_a_held_response_that_breaks_is_followed_by_another_delivery(
     server: DeliveryServer, telemetry: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follow_loop, "AFTER_A_BREAK", (0.0, 0.01))
-    server.pace, server.held = 600.0, 600.0
-    loop, log = loop_for(server, telemetry)
-    append(log, b"one\n")
-    with following(loop):
-        until(lambda: server.holds, "the first delivery")
-        append(log, b"two\n")
+    with following_a_second_line(server, telemetry, until) as (loop, _):
         server.hang_up()
         until(lambda: server.files[LOG] == b"one\ntwo\n", "the second delivery")
     assert loop.warnings() == []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.delivery_server import DeliveryServer, problem
+from tests.support.delivery_server import DeliveryServer, problem, server
 
 from runyard.client.http import ClientProblem
 from runyard.contracts.delivery import Delivery, JournalPart, LogPart, Part
@@ -17,14 +16,9 @@ from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.delivery.wake import Wake
 from runyard.node.problem import Unwanted
 
+__all__ = ["server"]
+
 PARTS: list[Part] = [LogPart("a", 0, b"1"), LogPart("b", 0, b"22"), JournalPart("1", 0, b"[]\n", "other")]
-
-
-@pytest.fixture
-def server() -> Iterator[DeliveryServer]:
-    server = DeliveryServer()
-    yield server
-    server.close()
 
 
 @pytest.fixture

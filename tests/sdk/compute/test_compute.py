@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sdk.compute.targets import cluster, wait_for
+from tests.sdk.compute.targets import cluster
 from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER
+from tests.support.waiting import wait_until
 
 from runyard.sdk.compute.aml import AmlCompute
 from runyard.sdk.compute.cluster import RayCompute
@@ -134,7 +135,7 @@ def test_a_run_on_a_target(workspace: Workspace, experiment: Experiment, name: s
     made = cluster(workspace, name, max_nodes=1, idle_seconds_before_scaledown=0)
     (tmp_path / "train.py").write_text("import time; time.sleep(600)")
     run = experiment.submit(ScriptRunConfig(str(tmp_path), "train.py", compute_target=made))
-    wait_for(lambda: run.get_status() == "Running")
+    wait_until(lambda: run.get_status() == "Running")
     assert run.get_details()["target"] == name
     assert [(each.id, each.run_id) for each in made.get_active_runs()] == [(run.id, run.id)]
     (node,) = made.list_nodes()
@@ -198,7 +199,7 @@ def test_a_run_that_starts_again_is_shown_from_its_beginning(
     screen = io.StringIO()
 
     def take_its_node_away() -> None:
-        wait_for(lambda: "the first time\n" in screen.getvalue())
+        wait_until(lambda: "the first time\n" in screen.getvalue())
         workspace.service.post(f"/api/runs/{run.id}/preempt")
 
     taking = threading.Thread(target=take_its_node_away)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.sdk.compute.targets import cluster, wait_for
+from tests.sdk.compute.targets import cluster
+from tests.support.waiting import wait_until
 
 from runyard.sdk.workspace.workspace import Workspace
 
@@ -24,4 +25,4 @@ def test_nodes_come_and_are_counted(workspace: Workspace, name: str, capsys: pyt
         "maxNodeCount": 3,
         "nodeIdleTimeBeforeScaleDown": "PT0S",
     }
-    wait_for(lambda: made.get_status().current_node_count == 0)
+    wait_until(lambda: made.get_status().current_node_count == 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
@@ -15,6 +16,7 @@ PATH = "/api/workspaces/local/compute"
 PATIENCE = 90.0
 
 
+@on_both_databases
 def test_targets_are_made_found_changed_and_removed(client: Client) -> None:
     (machine,) = client.ok("GET", PATH)["targets"]
     assert (machine["name"], machine["engine"], machine["type"]) == ("local", "local", "local")

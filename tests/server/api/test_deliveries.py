@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conftest import link_sdk
-from tests.server.conftest import PATIENCE, Reporter, journal_lines, serve
+from tests.server.conftest import PATIENCE, Reporter, journal_lines, on_both_databases, serve
 
 from runyard.contracts.delivery import Delivery, JournalPart, LogPart, encode
 from runyard.scheduler import heartbeats
@@ -43,6 +43,7 @@ def codes(answers: list[Any]) -> list[Any]:
 # -- what a delivery does ---------------------------------------------------------------------------------------------
 
 
+@on_both_databases
 def test_facts_logs_and_points_arrive_in_one_request(client: Client) -> None:
     run = client.make_run(start=False)
     reporter = Reporter(client, run)

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 PATH = "/api/workspaces/local/environment-maps"
 
 
+@on_both_databases
 def test_maps_are_put_listed_in_their_order_and_removed(client: Client) -> None:
     assert client.ok("GET", PATH) == {"maps": []}
     client.ok("PUT", PATH, {"pattern": "AzureML-*", "interpreter": "/usr/bin/python3"})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 from runyard.contracts import curated
 
@@ -41,6 +42,7 @@ def test_the_same_content_keeps_its_version(client: Client) -> None:
     assert (answer.status, answer.code) == (409, "environment_exists")
 
 
+@on_both_databases
 def test_labels_point_at_versions(client: Client) -> None:
     for package in ("numpy", "scipy"):
         register(client, "mine env", package)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 from runyard.server.api import events
 
@@ -23,6 +24,7 @@ def test_an_ended_run_tells_its_logs_then_its_state_then_no_more(client: Client)
     assert state[1] == client.ok("GET", path)["states"][-1]
 
 
+@on_both_databases
 def test_a_run_is_followed_to_its_end(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
 
@@ -15,6 +17,7 @@ def test_an_experiment_is_made_once(client: Client) -> None:
     assert client.ok("GET", f"/api/experiments/{made['id']}") == made
 
 
+@on_both_databases
 def test_the_list_shows_the_newest_first_and_filters(client: Client) -> None:
     made = {name: client.ok("PUT", f"{PATH}/{name}") for name in ("one", "two", "three")}
     client.ok("PATCH", f"/api/experiments/{made['one']['id']}", {"set_tags": {"team": "a", "final": "yes"}})
@@ -56,6 +59,7 @@ def test_an_archived_experiment_takes_no_new_run(client: Client) -> None:
     assert (answer.status, answer.code) == (409, "experiment_archived")
 
 
+@on_both_databases
 def test_an_experiment_is_deleted_with_its_runs_once_they_have_ended(client: Client) -> None:
     run = client.make_run(experiment="gone")
     path = f"/api/experiments/{run['experiment_id']}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
@@ -33,6 +34,7 @@ def test_an_empty_file_and_unicode_names_are_files_too(client: Client) -> None:
     ]
 
 
+@on_both_databases
 def test_a_file_is_replaced(client: Client) -> None:
     path = client.new_run_path()
     for content in (b"one", b"two!"):
@@ -85,6 +87,7 @@ def test_a_log_that_was_truncated_begins_anew(client: Client) -> None:
     assert client.ok("POST", f"{path}/appends/logs/a?offset=0&restart=true", body=b"") == {"size": 0}
 
 
+@on_both_databases
 def test_logs_of_an_ended_run_are_whole_and_still_readable(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"
@@ -118,6 +121,7 @@ def test_names_for_a_run_that_is_not_there_are_refused(client: Client) -> None:
     assert client.call("POST", "/api/runs/nobody/links", {"files": {}}).code == "run_not_found"
 
 
+@on_both_databases
 def test_very_many_names_are_given_in_one_request(client: Client) -> None:
     path = client.new_run_path()
     digest = client.ok("PUT", f"{path}/files/one", body=b"1")["hash"]

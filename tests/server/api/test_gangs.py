@@ -8,13 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from tests.support.waiting import wait_until
 
 from runyard.client.http import Locator
 from runyard.contracts.delivery import Delivery, LogPart, Part
@@ -35,21 +34,13 @@ touch {flag}; sleep 600
 """Waits to be ended the first time, and completes the second time."""
 
 
-def until(condition: Callable[[], Any], what: str) -> Any:
-    deadline = time.monotonic() + DEADLINE
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
-    return found
-
-
 def reach(client: Client, run_id: str, *statuses: str) -> Any:
     def reached() -> Any:
         run = client.ok("GET", f"/api/runs/{run_id}")
         assert run["status"] in statuses or run["status"] not in ("Completed", "Failed", "Canceled"), run
         return run if run["status"] in statuses else None
 
-    return until(reached, f"{run_id} to come to {statuses}")
+    return wait_until(reached, f"{run_id} to come to {statuses}")
 
 
 def submit(client: Client, command: str, target: str = "local", nodes: int = 1, **launch: Any) -> Any:
@@ -61,7 +52,7 @@ def submit(client: Client, command: str, target: str = "local", nodes: int = 1, 
 def submit_and_preempt(client: Client, flag: Path, **launch: Any) -> Any:
     """A run that is preempted once its script has touched `flag`."""
     run = submit(client, AGAIN.format(flag=flag), **launch)
-    until(flag.exists, "the script to start")
+    wait_until(flag.exists, "the script to start")
     reach(client, run["id"], "Running")
     client.as_run(run).ok("POST", f"/api/runs/{run['id']}/preempt")
     return run
@@ -162,7 +153,7 @@ def test_a_waiting_run_says_at_every_moment_what_it_waits_for_and_the_target_how
     client.ok("POST", f"/api/runs/{third['id']}/cancel")
     go.touch()
     reach(client, first["id"], "Completed")
-    until(
+    wait_until(
         lambda: client.ok("GET", "/api/workspaces/local/compute/gpu-cluster")["status"]["current_nodes"] == 0,
         "the nodes to go",
     )
@@ -270,7 +261,7 @@ def test_a_lost_node_runner_of_low_priority_is_replaced(served_on_sqlite: Served
     client, flag = served_on_sqlite.client, tmp_path / "flag"
     make_target(client, vm_priority="lowpriority")
     run = submit(client, AGAIN.format(flag=flag), "gpu-cluster")
-    until(flag.exists, "the script to start")
+    wait_until(flag.exists, "the script to start")
     reach(client, run["id"], "Running")
     os.kill(_runner_of(served_on_sqlite.settings.home, run["id"]), signal.SIGKILL)
     done = reach(client, run["id"], "Completed")
@@ -285,7 +276,7 @@ def test_a_restart_survives_the_death_of_the_server_at_any_point(start: Start, t
     client = start().ready()
     done = reach(client, run["id"], "Completed")
     assert done["attempt"] == 2
-    until(lambda: not list((home / "runs").glob("*")), "the folders of the run to go")
+    wait_until(lambda: not list((home / "runs").glob("*")), "the folders of the run to go")
 
 
 def _runner_of(home: Path, run_id: str) -> int:

@@ -4,6 +4,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 from runyard import __version__
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ def test_health_and_readiness_are_open(client: Client) -> None:
     assert stranger.get("/ready").json == {"status": "ready", "database": "ok", "objects": "ok"}
 
 
+@on_both_databases
 def test_the_server_tells_who_it_is(served: Served) -> None:
     told = served.client.ok("GET", "/api/server")
     assert (told["version"], told["protocol"], told["pid"]) == (__version__, 1, os.getpid())

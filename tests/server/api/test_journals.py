@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.server.conftest import journal_lines
+from tests.server.conftest import journal_lines, on_both_databases
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
@@ -38,6 +38,7 @@ def test_what_was_logged_is_read_back(client: Client) -> None:
     assert (told["tags"], told["properties"], told["status"]) == ({"stage": "final"}, {"seed": "7"}, "Running")
 
 
+@on_both_databases
 def test_a_batch_sent_twice_counts_once_and_a_gap_is_refused(client: Client) -> None:
     run = client.make_run()
     path = f"/api/runs/{run['id']}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.server.conftest import journal_lines
+from tests.server.conftest import journal_lines, on_both_databases
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
@@ -36,6 +36,7 @@ def test_metrics_of_one_name_of_a_family_and_in_buckets(client: Client) -> None:
     assert client.get(f"/api/runs/{run['id']}/metrics?limit=0").code == "bad_request"
 
 
+@on_both_databases
 def test_a_long_series_is_sent_in_pieces_and_is_whole(client: Client) -> None:
     run = client.make_run()["id"]
     values = [number / 7 for number in range(30_000)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from tests.server.conftest import journal_lines
+from tests.server.conftest import journal_lines, on_both_databases
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
@@ -15,6 +15,7 @@ LOG = "logs/user_log.txt"
 NOTHING = {"runs": 0, "bytes": 0}
 
 
+@on_both_databases
 def test_logs_and_series_are_dropped_and_the_run_stays(client: Client) -> None:
     noise = random.Random(7)
     run = client.make_run()["id"]

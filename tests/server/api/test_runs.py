@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.server.conftest import on_both_databases
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
@@ -21,13 +22,11 @@ ENDED = ("Completed", "Failed", "Canceled")
 
 
 def wait_for(client: Client, run_id: str, *statuses: str) -> Any:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
+    def reached() -> Any:
         run = client.ok("GET", f"/api/runs/{run_id}")
-        if run["status"] in statuses:
-            return run
-        time.sleep(0.05)
-    pytest.fail(f"the run did not come to {statuses}: {run}")
+        return run if run["status"] in statuses else None
+
+    return wait_until(reached, f"{run_id} to come to {statuses}")
 
 
 def test_an_interactive_run_begins_in_running(client: Client) -> None:
@@ -50,12 +49,14 @@ def test_a_run_that_is_not_to_start_yet_waits(client: Client) -> None:
     assert client.ok("GET", f"/api/runs/{run['id']}")["status"] == "Running"
 
 
+@on_both_databases
 def test_an_id_is_taken_once(client: Client) -> None:
     client.make_run(run_id="mine")
     answer = client.call("POST", "/api/runs", {**SCRIPT, "run_id": "mine"})
     assert (answer.status, answer.code) == (409, "run_exists")
 
 
+@on_both_databases
 def test_a_script_run_is_named_after_its_experiment_and_goes_to_its_end(client: Client) -> None:
     run = client.ok("POST", "/api/runs", SCRIPT)
     assert re.fullmatch(r"trial_\d{10}_[0-9a-f]{8}", run["id"])
@@ -74,6 +75,7 @@ def test_a_script_run_is_stopped_when_asked(client: Client) -> None:
     assert wait_for(client, run["id"], *ENDED)["status"] == "Canceled"
 
 
+@on_both_databases
 def test_runs_are_found_by_what_is_known_of_them(client: Client) -> None:
     first = client.make_run(tags={"lr": "0.1"}, properties={"git": "abc"})
     second = client.make_run(experiment="other", type="azureml.custom")
@@ -98,6 +100,7 @@ def test_runs_are_found_by_what_is_known_of_them(client: Client) -> None:
     assert ids("target=local") == [second["id"], first["id"]]
 
 
+@on_both_databases
 def test_a_long_list_comes_in_pages(client: Client) -> None:
     made = [client.make_run()["id"] for _ in range(5)]
     seen: list[str] = []
@@ -165,6 +168,7 @@ def test_cancel_ends_a_run_that_its_maker_leads_and_leaves_an_ended_one(client: 
     assert client.ok("POST", f"/api/runs/{done['id']}/cancel")["status"] == "Completed"
 
 
+@on_both_databases
 def test_deleting_takes_descendants_along_and_says_what_came_free(client: Client) -> None:
     run = client.make_run()
     child = client.make_run(kind="child", parent_id=run["id"])

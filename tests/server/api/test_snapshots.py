@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 from runyard.contracts import manifest, pack
 from runyard.server.requests.uploads import _Unpacker
@@ -31,6 +32,7 @@ def listing(*contents: bytes) -> manifest.Manifest:
     return manifest.make([*entries, manifest.Entry("folder", manifest.FOLDER)])
 
 
+@on_both_databases
 def test_only_what_is_missing_travels(client: Client) -> None:
     wanted = listing(*CONTENTS)
     path = f"/api/snapshots/{wanted.id}"

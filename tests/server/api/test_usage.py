@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 
+@on_both_databases
 def test_what_runs_and_experiments_take(client: Client) -> None:
     first, second = (client.make_run(experiment="sized") for _ in range(2))
     client.ok("PUT", f"/api/runs/{first['id']}/files/model", body=b"x" * 1000)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 from runyard.contracts import pack
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def test_only_wheels_are_kept_and_in_a_workspace(client: Client) -> None:
     assert client.call("PUT", f"/api/workspaces/nowhere/wheels/{NAME}", body=b"").code == "workspace_not_found"
 
 
+@on_both_databases
 def test_a_run_fetches_the_wheels_of_its_workspace(served: Served) -> None:
     client = served.client
     address = client.ok("PUT", PATH, body=CONTENT)["address"]

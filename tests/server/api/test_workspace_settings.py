@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 PATH = "/api/workspaces/local/settings"
 
 
+@on_both_databases
 def test_settings_are_shown_changed_and_set_back(client: Client) -> None:
     usual = {"environments.relax": "false", "environments.limit": "none", "runs.scope": "workspace"}
     usual |= {"retention.logs": "none", "retention.series": "none"}

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
@@ -16,6 +18,7 @@ def test_the_local_workspace_is_there_from_the_first_start(client: Client) -> No
     assert local["created_at"].endswith("Z")
 
 
+@on_both_databases
 def test_a_workspace_is_made_changed_and_deleted(client: Client) -> None:
     made = client.ok("POST", "/api/workspaces", {**NEW, "tags": {"team": "a"}, "location": "here"})
     assert (made["name"], made["location"], made["tags"]) == ("research", "here", {"team": "a"})
@@ -27,6 +30,7 @@ def test_a_workspace_is_made_changed_and_deleted(client: Client) -> None:
     assert client.get("/api/workspaces/research").code == "workspace_not_found"
 
 
+@on_both_databases
 def test_a_name_is_taken_once_unless_that_is_fine(client: Client) -> None:
     client.ok("POST", "/api/workspaces", NEW)
     answer = client.call("POST", "/api/workspaces", NEW)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 from runyard.server.middleware.auth import run_token, same, view_key
 
@@ -72,6 +73,7 @@ def test_a_refusal_says_what_the_token_may_do(client: Client) -> None:
     assert "descendants" in answer.json["help"]
 
 
+@on_both_databases
 def test_the_token_of_a_deleted_run_adds_nothing(client: Client) -> None:
     run = client.make_run()
     client.end(run)

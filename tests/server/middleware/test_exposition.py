@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
+from tests.server.conftest import on_both_databases
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 
+@on_both_databases
 def test_prometheus_gets_requests_by_route_and_runs_by_status(client: Client) -> None:
     run = client.make_run()
     client.ok("PUT", f"/api/runs/{run['id']}/files/outputs/x", body=b"12345")

@@ -3,6 +3,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from tests.server.conftest import on_both_databases
+
 from runyard import __version__
 from runyard.contracts import PROTOCOL
 
@@ -45,6 +47,7 @@ def test_health_is_answered_whatever_the_client_speaks(client: Client) -> None:
     assert client.get("/health", X_Runyard_Protocol=str(PROTOCOL + 1)).status == 200
 
 
+@on_both_databases
 def test_an_address_with_a_nul_is_refused_before_it_reaches_a_database(client: Client) -> None:
     assert client.get("/api/runs/a%00b").code == "bad_request"
     assert client.get("/api/runs?workspace=a%00b").code == "bad_request"

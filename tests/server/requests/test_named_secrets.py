@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.server.conftest import on_both_databases
 
 from runyard.contracts.environment import specification_of
 from runyard.server.middleware.auth import Caller
@@ -43,6 +44,7 @@ def environment(served: Served) -> dict[str, Any]:
     return stored
 
 
+@on_both_databases
 def test_a_run_cannot_name_the_secret_of_another(served: Served, secretive: Any) -> None:
     client = served.client
     stranger, text = client.make_run(), secretive["launch"]["arguments"][0]

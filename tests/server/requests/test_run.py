@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
 SCRIPT = {"workspace": "local", "experiment": "trial", "kind": "script", "launch": {"command": "true"}}
 
 
+@on_both_databases
 def test_all_that_was_asked_for_is_kept(client: Client) -> None:
     asked = {
         "run_id": "my.run-1",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
-import pytest
+from tests.server.conftest import on_both_databases
+from tests.support.waiting import wait_until
 
 from runyard.contracts import curated, manifest, pack
 from runyard.contracts.environment import specification_of
@@ -69,6 +69,7 @@ def test_a_map_to_an_interpreter_replaces_the_environment(served: Served) -> Non
     assert "runyard.environment.mapped" not in stored(served, asked)["properties"]
 
 
+@on_both_databases
 def test_a_map_to_a_definition_replaces_the_environment_and_keeps_the_name(served: Served) -> None:
     python = {"userManagedDependencies": True, "interpreterPath": sys.executable}
     served.client.ok("PUT", MAPS, {"pattern": "old-?", "definition": {"name": "new", "version": "2", "python": python}})
@@ -147,10 +148,8 @@ def _curated(name: str) -> curated.Curated:
 
 
 def _ended(client: Client, run_id: str) -> Any:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
+    def ended() -> Any:
         run = client.ok("GET", f"/api/runs/{run_id}")
-        if run["status"] in ("Completed", "Failed", "Canceled"):
-            return run
-        time.sleep(0.05)
-    pytest.fail(f"the run did not end: {run}")
+        return run if run["status"] in ("Completed", "Failed", "Canceled") else None
+
+    return wait_until(ended, f"the end of {run_id}")

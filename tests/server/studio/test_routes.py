@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tests.server.conftest import on_both_databases
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
@@ -45,6 +47,7 @@ def address(run: dict[str, str]) -> str:
     return f"{parts.path}?{parts.query}"
 
 
+@on_both_databases
 def test_the_page_tells_the_story_of_a_run(client: Client) -> None:
     run = client.make_run(display_name="My run", tags={"lr": "0.1"})
     path = f"/api/runs/{run['id']}"

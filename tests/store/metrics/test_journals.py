@@ -211,9 +211,9 @@ def test_a_journal_of_many_names_lets_others_have_their_turn(store: Store, make_
     data = b"".join(line("v", f"metric {number % names}", float(number), 1.0, None) for number in range(2 * names))
     touched: list[int] = []
 
-    def count_rows(connection: Connection, clause: Any, many: Any, once: Any, *_: Any) -> None:
-        if clause.is_insert and clause.table is tables.series:
-            touched.append(len(many))
+    def count_rows(connection: Connection, clauseelement: Any, multiparams: Any, params: Any, options: Any) -> None:
+        if clauseelement.is_insert and clauseelement.table is tables.series:
+            touched.append(len(multiparams))
 
     event.listen(store.database._readers, "before_execute", count_rows)
     try:
