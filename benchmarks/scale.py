@@ -127,7 +127,7 @@ def _short_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tup
 
 
 def _long_series(server: Server, ours: Environment, amounts: Amounts) -> list[tuple[str, ...]]:
-    [run_id] = load.make_runs(server, 1)
+    [(run_id, _)] = load.make_runs(server, 1)
     before = _stored(server)
     _log_series(server, run_id, amounts.points)
     per_point = (_stored(server) - before) / amounts.points
@@ -185,7 +185,7 @@ def _commands(server: Server, ours: Environment, amounts: Amounts) -> list[tuple
     script = server.folder / "train" / "train.py"
     script.parent.mkdir()
     script.write_text("print('hello')\n", "utf-8")
-    [run_id] = load.make_runs(server, 1)
+    [(run_id, _)] = load.make_runs(server, 1)
     runyard = ours.command("runyard")
     calls = {
         "bare": [ours.python, "-c", "pass"],
@@ -226,7 +226,7 @@ def _quiet(said: str) -> None:
 def _same_work(ours: Environment, say: Say) -> Table:
     rows: list[tuple[str, ...]] = []
     with servers.runyard(ours) as server:
-        [run_id] = load.make_runs(server, 1)
+        [(run_id, _)] = load.make_runs(server, 1)
         rows.append(("Runyard", *_costs(server, _runyard_points(server, run_id))))
     try:
         with servers.mlflow(say) as server:

@@ -8,7 +8,6 @@ way, where it is refused with reasons or taken all the same: no rule is decided 
 from __future__ import annotations
 
 import re
-import time
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,7 +16,7 @@ from runyard.server.api.description import PlainRoute
 from runyard.server.connections import trust
 from runyard.server.middleware import body_limit, problems
 from runyard.server.middleware.auth import CALLER, Caller, Tokens
-from runyard.server.middleware.meters import ANSWERED, Metered, Meters
+from runyard.server.middleware.meters import Metered, Meters
 
 _PROTOCOL = str(PROTOCOL).encode("ascii")
 _BEARER = b"Bearer "
@@ -31,27 +30,16 @@ class Direct:
     """Leads to a route of a run, such as `/api/runs/{run_id}/deliveries`; `usual` is the way of all other requests."""
 
     def __init__(self, route: PlainRoute, usual: ASGIApp, tokens: Tokens, meters: Meters) -> None:
-        self._route, self._usual, self._tokens, self._meters = route, usual, tokens, meters
+        self._route, self._usual, self._tokens = route, usual, tokens
         self._methods = route.methods or set()
         self._address = re.compile(re.escape(route.path).replace(r"\{run_id\}", "([^/\0]+)"))
+        self._direct = Metered(problems.Guard(problems.Refusals(route.app)), meters)
         # To check a token takes longer than all else here, and a run sends the same one every few seconds.
         self._known: dict[tuple[str, bytes], tuple[str, Caller]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._is_in_order(scope):
-            await self._usual(scope, receive, send)
-            return
-        began = time.perf_counter()
-        try:
-            await self._route.app(scope, receive, send)
-        except Exception as error:
-            if ANSWERED in scope:
-                raise
-            # Nothing was sent so far: it is answered as on the usual way, and counted there.
-            await Metered(problems.Guard(problems.Refusals(_raising(error))), self._meters)(scope, receive, send)
-        else:
-            ended = scope.get(ANSWERED) or time.perf_counter()
-            self._meters.answered(scope["method"], self._route.path, 200, ended - began)
+        way = self._direct if self._is_in_order(scope) else self._usual
+        await way(scope, receive, send)
 
     def _is_in_order(self, scope: Scope) -> bool:
         """Whether all that the usual way would check is certain. Then the scope has what it would have added."""
@@ -93,10 +81,3 @@ class Direct:
             self._known.clear()
         known = self._known[path, token] = address[1], who
         return known
-
-
-def _raising(error: Exception) -> ASGIApp:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        raise error
-
-    return app
