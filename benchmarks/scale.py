@@ -22,6 +22,9 @@ from benchmarks.table import NOTHING, Table, duration, not_measured, size
 from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 COLUMNS = ("one server, two cores", "measured", "aim")
+UNWATCHED = 12
+"""Seconds after which a run whose state somebody has asked for is not watched any more."""
+
 SAME_WORK = ("CPU of the server", "one point", "1,000 points")
 
 
@@ -63,8 +66,8 @@ def run(quick: bool, say: Say) -> list[Table]:
 
 
 def _real_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tuple[str, ...]]:
-    _submit_steady(server, ours, amounts.real, 20, amounts.real_seconds)
-    time.sleep(2)
+    _submit_steady(server, ours, amounts.real, 20, amounts.real_seconds + UNWATCHED)
+    time.sleep(UNWATCHED)
     runners = server.runners()
     if len(runners) != amounts.real:
         raise Failed(f"{len(runners)} of {amounts.real} runs are alive: the machine is too slow for this")

@@ -30,8 +30,8 @@ log = logging.getLogger("runyard.store")
 LARGE = 256 << 10
 """Bytes of a parcel that is stored by itself: taking it in with others would make them wait."""
 
-FOLDED_AT_ONCE = 8
-"""Runs whose staged lines are made into points in one transaction."""
+FOLDED_AT_ONCE = 2
+"""Runs whose staged lines are made into points in one transaction: the next group waits for it."""
 
 WRITER = re.compile(r"[A-Za-z0-9_.\-]{1,255}", re.ASCII)
 """How the writer of a journal is called."""
