@@ -22,6 +22,9 @@ from benchmarks.table import NOTHING, Table, duration, not_measured, size
 from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 COLUMNS = ("one server, two cores", "measured", "aim")
+UNWATCHED = 12
+"""Seconds after which a run whose state somebody has asked for is not watched any more."""
+
 SAME_WORK = ("CPU of the server", "one point", "1,000 points")
 
 
@@ -63,8 +66,8 @@ def run(quick: bool, say: Say) -> list[Table]:
 
 
 def _real_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tuple[str, ...]]:
-    _submit_steady(server, ours, amounts.real, 20, amounts.real_seconds)
-    time.sleep(2)
+    _submit_steady(server, ours, amounts.real, 20, amounts.real_seconds + UNWATCHED)
+    time.sleep(UNWATCHED)
     runners = server.runners()
     if len(runners) != amounts.real:
         raise Failed(f"{len(runners)} of {amounts.real} runs are alive: the machine is too slow for this")
@@ -127,7 +130,7 @@ def _short_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tup
 
 
 def _long_series(server: Server, ours: Environment, amounts: Amounts) -> list[tuple[str, ...]]:
-    [run_id] = load.make_runs(server, 1)
+    [(run_id, _)] = load.make_runs(server, 1)
     before = _stored(server)
     _log_series(server, run_id, amounts.points)
     per_point = (_stored(server) - before) / amounts.points
@@ -185,7 +188,7 @@ def _commands(server: Server, ours: Environment, amounts: Amounts) -> list[tuple
     script = server.folder / "train" / "train.py"
     script.parent.mkdir()
     script.write_text("print('hello')\n", "utf-8")
-    [run_id] = load.make_runs(server, 1)
+    [(run_id, _)] = load.make_runs(server, 1)
     runyard = ours.command("runyard")
     calls = {
         "bare": [ours.python, "-c", "pass"],
@@ -226,7 +229,7 @@ def _quiet(said: str) -> None:
 def _same_work(ours: Environment, say: Say) -> Table:
     rows: list[tuple[str, ...]] = []
     with servers.runyard(ours) as server:
-        [run_id] = load.make_runs(server, 1)
+        [(run_id, _)] = load.make_runs(server, 1)
         rows.append(("Runyard", *_costs(server, _runyard_points(server, run_id))))
     try:
         with servers.mlflow(say) as server:

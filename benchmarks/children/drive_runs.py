@@ -1,20 +1,33 @@
 """Let simulated runs live (`benchmarks.live.simulated_runs`), in a process of their own.
 
-drive_runs.py URL FILE SECONDS SILENT     FILE holds {run id: token} as JSON
+drive_runs.py URL SETTLE SECONDS KIND     stdin: a line ["run id", "token"] for each run, as soon as it is made
+
+Each run lives from its line on: thousands that wait for the last of them would count as lost. What is measured begins
+SETTLE seconds after the end of stdin, when every run has had its turn.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from pathlib import Path
 
-from benchmarks.live.simulated_runs import drive
+from benchmarks.live.simulated_runs import Driven, Simulation
 
 
-def main(url: str, file: str, seconds: str, silent: str) -> None:
-    tokens = json.loads(Path(file).read_text("utf-8"))
-    driven = drive(url, tokens.__getitem__, list(tokens), float(seconds), silent == "silent")
+async def drive(url: str, settle: float, seconds: float, silent: bool) -> Driven:
+    simulation, loop = Simulation(url, silent), asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        await simulation.begin(*json.loads(line))
+    await asyncio.sleep(settle)
+    simulation.driven.latencies.clear()
+    await asyncio.sleep(seconds)
+    simulation.close()
+    return simulation.driven
+
+
+def main(url: str, settle: str, seconds: str, kind: str) -> None:
+    driven = asyncio.run(drive(url, float(settle), float(seconds), kind == "silent"))
     print(json.dumps({"latencies": driven.latencies, "errors": len(driven.errors), "first": driven.errors[:3]}))
 
 

@@ -36,25 +36,25 @@ class Load:
     errors: int = 0
 
 
-def make_runs(server: Server, count: int) -> dict[str, str]:
-    """So many live runs without a process, and their tokens."""
+def make_runs(server: Server, count: int) -> Iterator[tuple[str, str]]:
+    """So many live runs without a process: the id and the token of each."""
     request = {"workspace": "local", "experiment": "live", "kind": "interactive"}
     connection = server.connect()
     with contextlib.closing(connection):
-        made = (server.call("POST", "/api/runs", request, connection=connection) for _ in range(count))
-        return {run["id"]: run["token"] for run in made}
+        for _ in range(count):
+            run = server.call("POST", "/api/runs", request, connection=connection)
+            yield run["id"], run["token"]
 
 
 def put_under(server: Server, ours: Environment, count: int, seconds: float, watched: str | None) -> Load:
     """Let so many runs live for `seconds`; the one that is named has a follower."""
     load = Load()
-    tokens = make_runs(server, count)
-    with _driven(server, ours, tokens, seconds + SETTLE, silent=False) as driver:
+    with _driven(server, ours, count, seconds, silent=False) as (driver, first):
         time.sleep(SETTLE)
         with contextlib.ExitStack() as stack:
             over = threading.Event()
             stack.callback(over.set)
-            readers = [threading.Thread(target=_read_pages, args=(server, next(iter(tokens)), load.pages, over))]
+            readers = [threading.Thread(target=_read_pages, args=(server, first, load.pages, over))]
             if watched is not None:
                 readers.append(threading.Thread(target=_follow, args=(server, watched, load.followed, over)))
             for reader in readers:
@@ -74,9 +74,8 @@ def put_under(server: Server, ours: Environment, count: int, seconds: float, wat
 
 def silent(server: Server, ours: Environment, count: int, seconds: float) -> float:
     """The part of a core that so many live runs cost which write nothing."""
-    tokens = make_runs(server, count)
-    with _driven(server, ours, tokens, seconds + 2 * SETTLE, silent=True) as driver:
-        time.sleep(2 * SETTLE)
+    with _driven(server, ours, count, seconds, silent=True) as (driver, _):
+        time.sleep(SETTLE)
         began, before = time.monotonic(), server.cpu()
         time.sleep(seconds * 0.9)
         used = (server.cpu() - before) / (time.monotonic() - began)
@@ -86,15 +85,26 @@ def silent(server: Server, ours: Environment, count: int, seconds: float) -> flo
 
 @contextlib.contextmanager
 def _driven(
-    server: Server, ours: Environment, tokens: dict[str, str], seconds: float, silent: bool
-) -> Iterator[subprocess.Popen[bytes]]:
-    file = server.folder / "tokens.json"
-    file.write_text(json.dumps(tokens), "utf-8")
-    kind = "silent" if silent else "logging"
-    command = [ours.python, measure.script("drive_runs.py"), server.url, str(file), str(seconds), kind]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**variables(), "PYTHONPATH": os.fspath(CHECKOUT)})
+    server: Server, ours: Environment, count: int, seconds: float, silent: bool
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """So many runs that live, and one of them."""
+    arguments = (server.url, str(SETTLE), str(seconds), "silent" if silent else "logging")
+    process = subprocess.Popen(
+        [ours.python, measure.script("drive_runs.py"), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**variables(), "PYTHONPATH": os.fspath(CHECKOUT)},
+    )
     try:
-        yield process
+        assert process.stdin is not None
+        first = ""
+        for run in make_runs(server, count):
+            first = first or run[0]
+            process.stdin.write(json.dumps(run).encode() + b"\n")
+            process.stdin.flush()
+        process.stdin.close()
+        process.stdin = None  # so that nobody waits for it again
+        yield process, first
     finally:
         measure.end_tree(process)
 

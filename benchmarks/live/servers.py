@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -21,6 +22,8 @@ from benchmarks.venvs import Environment, Say, variables
 
 HEALTHY_WITHIN = 120.0
 RUNS_AT_ONCE = 64
+DATABASE = "RUNYARD_BENCHMARK_DATABASE"
+"""Names an empty PostgreSQL database to be used instead of SQLite, by one server after the other."""
 
 
 @dataclass
@@ -83,6 +86,8 @@ def runyard(ours: Environment) -> Iterator[Server]:
         home = folder / "home"
         command = [ours.command("runyard"), "serve", "--port", str(port)]
         more = {"RUNYARD_HOME": str(home), "RUNYARD_LOCAL_RUNS": str(RUNS_AT_ONCE)}
+        if DATABASE in os.environ:
+            more["RUNYARD_DATABASE_URL"] = os.environ[DATABASE]
         with _started(command, port, folder, more) as server:
             token = (home / "token").read_text("utf-8").strip()
             server.headers = {"Authorization": f"Bearer {token}"}

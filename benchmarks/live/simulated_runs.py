@@ -42,20 +42,33 @@ async def drive_here(
     url: str, token_of: Callable[[str], str], runs: Sequence[str], seconds: float, silent: bool = False
 ) -> Driven:
     """The same within an event loop, beside other things."""
-    driven = Driven()
-    loop = asyncio.get_running_loop()
-    parts = urlsplit(url)
-    live: list[SimulatedRun] = []
+    yard = Simulation(url, silent)
     for number, run_id in enumerate(runs):
-        run = SimulatedRun(run_id, token_of(run_id), parts.netloc, driven, silent)
-        await loop.create_connection(partial(_itself, run), str(parts.hostname), parts.port or 80)
-        live.append(run)
+        await yard.begin(run_id, token_of(run_id))
         if number % 50 == 49:
             await asyncio.sleep(0.05)  # they do not all begin in the same moment
     await asyncio.sleep(seconds)
-    for run in live:
-        run.close()
-    return driven
+    yard.close()
+    return yard.driven
+
+
+class Simulation:
+    """Runs that live side by side, from the moment in which each of them is added."""
+
+    def __init__(self, url: str, silent: bool = False) -> None:
+        self.driven = Driven()
+        self._parts, self._silent = urlsplit(url), silent
+        self._live: list[SimulatedRun] = []
+
+    async def begin(self, run_id: str, token: str) -> None:
+        run = SimulatedRun(run_id, token, self._parts.netloc, self.driven, self._silent)
+        host, port = str(self._parts.hostname), self._parts.port or 80
+        await asyncio.get_running_loop().create_connection(partial(_itself, run), host, port)
+        self._live.append(run)
+
+    def close(self) -> None:
+        for run in self._live:
+            run.close()
 
 
 def _itself(run: SimulatedRun) -> SimulatedRun:

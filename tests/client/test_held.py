@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -211,3 +216,65 @@ def test_the_forms_that_a_response_may_have(head: bytes) -> None:
         assert value == {"status": 1}
         thread.join()
         held.close()
+
+
+@pytest.fixture
+def over_tls(server: DeliveryServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    """As behind a proxy that ends TLS in front of the server."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed: there is nothing to make a certificate with")
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    command = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    inside = ("127.0.0.1", int(server.locator.url.rpartition(":")[2]))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = threading.Thread(target=_end_tls, args=(listener, context, inside))
+        proxy.start()
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}"
+        held = Held(Client(Locator(url, "a-token"), timeout=30.0))
+        yield held
+        held.close()
+        proxy.join(60)
+        assert not proxy.is_alive()
+
+
+def _end_tls(listener: socket.socket, context: ssl.SSLContext, inside: tuple[str, int]) -> None:
+    """Pass on what comes on one connection, in both directions, until one side has closed its end."""
+    with (
+        context.wrap_socket(listener.accept()[0], server_side=True) as outer,
+        socket.create_connection(inside) as inner,
+    ):
+        while True:
+            ready = [outer] if outer.pending() else select.select([outer, inner], [], [], 60)[0]
+            source, target = (outer, inner) if outer in ready else (inner, outer)
+            data = source.recv(1 << 16) if ready else b""
+            if not data:
+                return
+            target.sendall(data)
+
+
+def test_a_held_response_over_tls(over_tls: Held, server: DeliveryServer, wake: tuple[int, int]) -> None:
+    """TLS has messages of its own: one that can be read is no line yet, and a line may have been read already."""
+    server.held = 60.0
+    for _ in range(3):
+        assert over_tls.post("/x", HELD)["held"] == 60.0
+        assert over_tls.wait(0.05, wake[0]) is None
+        assert over_tls.open
+        timer = threading.Timer(0.05, server.come)
+        timer.start()
+        assert over_tls.wait(60.0, wake[0]) == COME
+        timer.join()
+    assert len(set(server.connections)) == 1, "one connection is enough"
+    over_tls.post("/x", HELD)
+    os.write(wake[1], b"x")
+    assert over_tls.wait(60.0, wake[0]) is None
+    assert over_tls.open
+    server.hang_up()
+    os.read(wake[0], 1)
+    assert over_tls.wait(60.0, wake[0]) is None
+    assert not over_tls.open

@@ -71,27 +71,34 @@ def test_what_comes_while_a_group_is_stored_is_stored_together() -> None:
     assert asyncio.run(take()) == [["first"], ["other-0", "other-1", "other-2"]]
 
 
-def test_a_busy_server_gathers_but_for_who_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "BUSY", 0)
-    monkeypatch.setattr(ingest, "GATHER", 3600.0)
-    monkeypatch.setattr(ingest, "LINGER", 0.0)
+def test_who_is_watched_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "LINGER", 3600.0)
+    monkeypatch.setattr(ingest, "MOST_PARCELS", 2)
 
     async def take() -> list[list[str]]:
         intake = Recorded()
         it = Ingest(intake)  # type: ignore[arg-type]
-        await it.take(Parcel("first"))
         waiting = asyncio.ensure_future(it.take(Parcel("waits")))
         await asyncio.sleep(0.01)
         assert not waiting.done()
         await it.take(Parcel("watched"), at_once=True)
         await waiting
+        intake.gate.clear()
+        many = [asyncio.ensure_future(it.take(Parcel(f"run-{number}"))) for number in range(5)]
+        await asyncio.sleep(0)
+        urgent = asyncio.ensure_future(it.take(Parcel("urgent"), at_once=True))
+        await asyncio.sleep(0)
+        intake.gate.set()
+        await asyncio.gather(urgent, *many)
         left = asyncio.ensure_future(it.take(Parcel("left")))
         await asyncio.sleep(0)
         await it.close()  # what waits is stored before the end
         await left
         return intake.groups
 
-    assert asyncio.run(take()) == [["first"], ["waits", "watched"], ["left"]]
+    first, *groups = asyncio.run(take())
+    assert first == ["watched", "waits"]
+    assert groups == [["run-0", "run-1"], ["urgent", "run-2"], ["run-3", "run-4"], ["left"]]
 
 
 def test_what_nobody_waits_for_lingers_until_others_have_come() -> None:

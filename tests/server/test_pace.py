@@ -6,6 +6,8 @@ import asyncio
 import json
 import threading
 import time
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +15,29 @@ import pytest
 from tests.server.conftest import PATIENCE, Reporter, journal_lines, serve
 
 from runyard.contracts.delivery import JournalPart, LogPart
+from runyard.node.delivery.follow_loop import AFTER_A_HOLD, LONGEST_SILENCE
+from runyard.scheduler.heartbeats import SILENT_AFTER
 from runyard.server import pace
 from runyard.server.live import Live
-from runyard.server.pace import LONGEST, MANY, SHORTEST, Pace
+from runyard.server.pace import EVERY, QUIET, SOONEST, TOGETHER, Pace
 from runyard.server.settings import Settings
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
 
 LOG = "user_logs/std_log.txt"
+
+
+@dataclass
+class Clock:
+    """Stands for the event loop where only its time matters."""
+
+    now: float
+
+    def time(self) -> float:
+        return self.now
+
+
 POINT = journal_lines(["v", "loss", 0.5, 10.0, 1])
 
 
@@ -29,7 +45,7 @@ def test_a_response_is_held_until_somebody_watches(one: Reporter, here: Client) 
     with one.held(parts=[LogPart(LOG, 0, b"x")]) as (receipt, _):
         assert receipt["pace"] == receipt["held"] > 0
     with one.held() as (receipt, response):
-        assert receipt["held"] == pace.QUIET
+        assert receipt["held"] >= SOONEST * QUIET > receipt["pace"] * SOONEST
         with here.events(one.run["id"]) as events:
             next(events)
             assert json.loads(response.readline()) == {"come": True}
@@ -62,8 +78,7 @@ def test_a_read_of_all_below_has_them_come(here: Client) -> None:
 
 
 def test_a_held_response_ends_by_itself(one: Reporter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "SHORTEST", 0.1)
-    monkeypatch.setattr(pace, "LONGEST", 0.1)
+    monkeypatch.setattr(pace, "EVERY", 0.1)
     with one.held(parts=[LogPart(LOG, 0, b"x")]) as (_, response):
         assert response.read() == b""
 
@@ -99,15 +114,15 @@ def test_the_time_of_holding_does_not_count_as_time_of_answering(served_on_sqlit
     assert sum(found.counts) == 1
 
 
-def test_the_more_runs_there_are_the_less_often_each_of_them_comes() -> None:
-    async def paces() -> list[float]:
-        return [Pace(Live(), lambda count=count: count).seconds("r") for count in (0, MANY // 2, MANY, 10 * MANY)]  # type: ignore[misc]
+def test_the_oldest_byte_of_a_delivery_is_below_five_seconds_old_and_a_heartbeat_comes_in_time() -> None:
+    async def waits() -> None:
+        it = Pace(Live(), lambda: 5000)
+        for run_id in (f"run-{number}" for number in range(500)):
+            assert SOONEST * EVERY <= it.seconds(run_id) <= (1 + SOONEST) * EVERY + 0.001 < 5.0
+            assert SOONEST * QUIET <= it.quiet_seconds(run_id) <= (1 + SOONEST) * QUIET + 0.001
+            assert it.quiet_seconds(run_id) + AFTER_A_HOLD < LONGEST_SILENCE < SILENT_AFTER
 
-    few, some, many, most = asyncio.run(paces())
-    assert 0.9 * SHORTEST <= few <= SHORTEST
-    assert few < some < LONGEST
-    assert 0.9 * LONGEST <= many <= LONGEST
-    assert most <= LONGEST, "the p99 of deliveries stays below five seconds"
+    asyncio.run(waits())
 
 
 def test_who_has_read_something_watches_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,14 +150,31 @@ def test_who_has_read_something_watches_for_a_while(monkeypatch: pytest.MonkeyPa
 
 
 def test_few_runs_come_together_and_many_come_spread() -> None:
-    async def ticks(count: int) -> set[float]:
+    async def turns(count: int) -> Counter[float]:
         it = Pace(Live(), lambda: count)
-        ends = [it._tick(100 + number / 100) for number in range(200)]  # over two seconds
-        assert all(at - 0.5 <= end <= at for at, end in zip((100 + n / 100 for n in range(200)), ends, strict=True))
-        return {round(end, 6) for end in ends}
+        it._loop = Clock(1000.0)  # type: ignore[assignment]
+        return Counter(round(it.seconds(f"run-{number}") % EVERY, 2) for number in range(count))
 
-    assert len(asyncio.run(ticks(1))) == len(asyncio.run(ticks(20))) == 4
-    assert len(asyncio.run(ticks(5000))) > 100
+    assert len(asyncio.run(turns(20))) == 1
+    many = asyncio.run(turns(5000))
+    assert len(many) >= 5000 // TOGETHER / 2
+    assert max(many.values()) < 4 * TOGETHER
+
+
+def test_a_run_has_its_turn_again_and_again() -> None:
+    """Whenever it has delivered: else those that came together once would come one by one later."""
+
+    async def turns() -> None:
+        it = Pace(Live(), lambda: 700)
+        clock = it._loop = Clock(1000.0)  # type: ignore[assignment]
+        clock.now += it.seconds("r")
+        for late in (0.0, 0.01, 0.4, 0.0):
+            before = clock.now
+            clock.now += late
+            clock.now += it.seconds("r")
+            assert clock.now == pytest.approx(before + EVERY, abs=0.01)
+
+    asyncio.run(turns())
 
 
 def test_nothing_is_held_once_it_is_closed() -> None:

@@ -105,11 +105,11 @@ def decode(body: bytes) -> Delivery:
     parts: list[Part] = []
     position = end + 1
     for described in _list(header, "parts"):
-        length = _number(described, "length")
-        if position + length > len(body):
+        after = position + _number(described, "length")
+        if after > len(body):
             raise BadDelivery("it has fewer bytes than its header says")
-        parts.append(_part(described, body[position : position + length]))
-        position += length
+        parts.append(_part(described, body[position:after]))
+        position = after
     if position != len(body):
         raise BadDelivery("it has more bytes than its header says")
     attempt = None if header.get("attempt") is None else _number(header, "attempt")
@@ -131,7 +131,7 @@ def _described(part: Part) -> dict[str, Any]:
 
 def _part(described: dict[str, Any], data: bytes) -> Part:
     offset = _number(described, "offset")
-    name, writer, run_id = (described.get(key) for key in ("log", "journal", "run"))
+    name, writer, run_id = described.get("log"), described.get("journal"), described.get("run")
     if isinstance(name, str) and writer is None:
         return LogPart(name, offset, data, described.get("restart") is True)
     if isinstance(writer, str) and name is None and (run_id is None or isinstance(run_id, str)):
@@ -140,7 +140,9 @@ def _part(described: dict[str, Any], data: bytes) -> Part:
 
 
 def _list(header: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = header.get(name, [])
+    found = header.get(name)
+    if found is None and name not in header:
+        return []
     if not isinstance(found, list) or len(found) > PARTS_LIMIT or not all(isinstance(each, dict) for each in found):
         raise BadDelivery(f"'{name}' in its header is no list of at most {PARTS_LIMIT} objects")
     return found

@@ -11,7 +11,7 @@ from runyard.store.errors import StoreError
 from runyard.store.runs.runs import Run
 
 SILENT_AFTER = 60.0
-"""Seconds without a sign of life until a run counts as NotResponding; its reporter sends one every 30 s at least."""
+"""Seconds without a sign of life until a run counts as NotResponding; its reporter sends one every 50 s at least."""
 
 LOST_AFTER = 1800.0
 """Seconds without a sign of life until a run is given up."""

@@ -1,15 +1,16 @@
 """The way of deliveries into the store: those that arrive together are stored in one transaction, by one thread.
 
 Nobody else's work is in that thread, so reads do not wait for it, and it waits for none of them. A transaction costs
-much the same for one delivery as for fifty. So what nobody waits for lingers a moment before it is stored, and a little
-longer where many come: by then there are more. What comes from a run that somebody watches is stored at once, and
-everything else with it.
+much the same for one delivery as for fifty. So what nobody waits for lingers a moment before it is stored: by then
+there is more. What comes from a run that somebody watches is in the next group that is stored, which begins at once;
+no group is so long that this would be noticed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 from starlette.concurrency import run_in_threadpool
@@ -22,18 +23,16 @@ from runyard.store.store import Store
 
 log = logging.getLogger("runyard.server")
 
-LINGER = 0.02
+LINGER = 0.1
 """Seconds that a parcel waits for others, unless it is to be stored at once."""
 
-BUSY = 100
-"""Parcels in a second from which on groups are gathered."""
-
-GATHER = 0.04
-"""Seconds from one group to the next then."""
-
-MOST_PARCELS = 500
+MOST_PARCELS = 100
 MOST_BYTES = 4 << 20
-"""How much a group has at most: others that write wait for it."""
+"""How much a group has at most: whoever is watched waits for it, and so do others that write."""
+
+
+Waiting = tuple[Parcel, "asyncio.Future[None]"]
+"""A parcel, and who waits until it is stored."""
 
 
 class Ingest:
@@ -43,12 +42,10 @@ class Ingest:
         self._intake = intake
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, "ingest")
-        self._waiting: list[tuple[Parcel, asyncio.Future[None]]] = []
+        self._urgent: deque[Waiting] = deque()  # of runs that somebody watches
+        self._others: deque[Waiting] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
-        self._hurry = False  # whether somebody watches one of the runs that wait
-        self._next = 0.0  # when the next group may begin
-        self._second, self._came, self._came_before = 0, 0, 0  # parcels of this second, and of the one before
 
     @classmethod
     async def open(cls, store: Store) -> Ingest:
@@ -60,9 +57,7 @@ class Ingest:
             await in_writer_thread(self._intake.take_alone, parcel)
         else:
             stored: asyncio.Future[None] = self._loop.create_future()
-            self._waiting.append((parcel, stored))
-            self._hurry = self._hurry or at_once
-            self._count()
+            (self._urgent if at_once else self._others).append((parcel, stored))
             self._plan()
             await stored
         if parcel.error is not None:
@@ -84,49 +79,37 @@ class Ingest:
 
     async def close(self) -> None:
         """Store what waits, and end."""
-        while self._waiting or self._busy:
-            self._hurry = True
-            self._plan()
+        while self._urgent or self._others or self._busy:
+            self._begin()
             await asyncio.sleep(0.001)
         if self._timer is not None:
             self._timer.cancel()
         await run_in_threadpool(self._thread.shutdown)
 
-    def _count(self) -> None:
-        second = int(self._loop.time())
-        if second != self._second:
-            self._came_before = self._came if second == self._second + 1 else 0
-            self._second, self._came = second, 0
-        self._came += 1
-
     def _plan(self) -> None:
         """Have the next group begin when it is due."""
-        if self._busy or not self._waiting:
-            return
-        if self._hurry:
+        if self._urgent or len(self._others) >= MOST_PARCELS:
             self._begin()
-        elif self._timer is None:
-            self._timer = self._loop.call_later(max(LINGER, self._next - self._loop.time()), self._begin)
+        elif self._others and self._timer is None and not self._busy:
+            self._timer = self._loop.call_later(LINGER, self._begin)
 
     def _begin(self) -> None:
+        if self._busy or not (self._urgent or self._others):
+            return
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._busy or not self._waiting:
-            return
-        count, size = 0, 0
-        for parcel, _ in self._waiting[:MOST_PARCELS]:
-            size += parcel.size
-            if count and size > MOST_BYTES:
+        group: list[Waiting] = []
+        size = 0
+        while (queue := self._urgent or self._others) and len(group) < MOST_PARCELS:
+            size += queue[0][0].size
+            if group and size > MOST_BYTES:
                 break
-            count += 1
-        group, self._waiting = self._waiting[:count], self._waiting[count:]
-        self._busy, self._hurry = True, False
-        if max(self._came, self._came_before) > BUSY:
-            self._next = self._loop.time() + GATHER
+            group.append(queue.popleft())
+        self._busy = True
         self._thread.submit(self._store, group)
 
-    def _store(self, group: list[tuple[Parcel, asyncio.Future[None]]]) -> None:
+    def _store(self, group: list[Waiting]) -> None:
         """In the thread."""
         try:
             self._intake.take([parcel for parcel, _ in group])
@@ -139,7 +122,7 @@ class Ingest:
         except StoreError as error:  # nothing is lost: they are staged
             log.warning("staged lines could not be made into points: %s", error)
 
-    def _stored(self, group: list[tuple[Parcel, asyncio.Future[None]]]) -> None:
+    def _stored(self, group: list[Waiting]) -> None:
         self._busy = False
         for _, stored in group:
             if not stored.done():

@@ -1,8 +1,12 @@
 """How often the reporters of runs deliver: the server says so in each receipt.
 
 Nothing is lost by waiting, since it is on the disk of the node. So a run that nobody looks at delivers every few
-seconds, less often the more runs there are, and its reporter waits for the end of a held response meanwhile. As soon as
-somebody looks at the run, that response is ended, and the reporter delivers as things happen.
+seconds, and its reporter waits for the end of a held response meanwhile. As soon as somebody looks at the run, that
+response is ended, and the reporter delivers as things happen.
+
+A delivery costs the server much less when it is stored together with others. So each run has its turn, which follows
+from its id: few runs have the same one, and many are spread over the whole period, even if all of them began in the
+same moment.
 
 For the event loop's thread alone, but for `notice`.
 """
@@ -11,23 +15,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from zlib import crc32
 
 from runyard.server.live import Live
 
-SHORTEST, LONGEST = 2.0, 4.5
-"""Seconds between the deliveries of a run that nobody watches: with few live runs, and with `MANY`."""
+EVERY = 4.4
+"""Seconds from one delivery to the next of a run that nobody watches: the oldest byte of one is below 5 s old."""
 
-MANY = 5000
+QUIET = 42.0
+"""The same for a run that has nothing to deliver: its deliveries are heartbeats, and have to come every 60 s."""
 
-QUIET = 30.0
-"""Seconds for which the response to a delivery with nothing in it is held: it is a heartbeat."""
+SOONEST = 0.1
+"""The part of such a period that has to be left until a run's turn; else it is the one after that."""
 
-LONGEST_TICK, TOGETHER = 0.5, 20
-"""Held responses end at ticks: so many seconds apart, or less, so that so many of them end at one."""
+TOGETHER = 32
+"""How many runs have their turn together: nobody waits behind more of them."""
 
 WATCHED = 10.0
 """Seconds for which somebody who has read something of a run counts as watching it."""
@@ -56,11 +61,11 @@ class Pace:
 
     def seconds(self, run_id: str) -> float:
         """How long the reporter of a run may let new bytes wait."""
-        if self.is_watched(run_id):
-            return 0.0
-        # Spread a little: runs that began together would all come at the same moment for ever.
-        pace = SHORTEST + (LONGEST - SHORTEST) * min(1.0, self._count() / MANY)
-        return round(pace * random.uniform(0.9, 1.0), 2)
+        return 0.0 if self.is_watched(run_id) else self._until_turn(run_id, EVERY)
+
+    def quiet_seconds(self, run_id: str) -> float:
+        """How long it may stay away when it has no new bytes."""
+        return self._until_turn(run_id, QUIET)
 
     async def hold(self, run_id: str, seconds: float, lost: Callable[[Callable[[], None] | None], None]) -> bool:
         """Wait for so many seconds, or until somebody watches the run: whether that is so. `lost` is given what to call
@@ -68,7 +73,7 @@ class Pace:
         if self.closed:
             return False
         held: asyncio.Future[bool] = self._loop.create_future()
-        timer = self._loop.call_at(self._tick(self._loop.time() + seconds), _end, held, False)
+        timer = self._loop.call_later(seconds, _end, held, False)
         self._held.setdefault(run_id, set()).add(held)
         lost(lambda: _end(held, False))
         try:
@@ -116,10 +121,12 @@ class Pace:
         """How many responses are held."""
         return sum(map(len, self._held.values()))
 
-    def _tick(self, at: float) -> float:
-        """The last tick until then. Responses that end together are followed by deliveries that are stored together; of
-        many runs only a few end at a time, so that nobody waits behind all of them."""
-        return at - at % min(LONGEST_TICK, TOGETHER * SHORTEST / max(1, self._count()))
+    def _until_turn(self, run_id: str, period: float) -> float:
+        # A power of two, so that a run has its turn at about the same time when there are more of them.
+        turns = 1 << (max(1, self._count() // TOGETHER) - 1).bit_length()
+        turn = crc32(run_id.encode("utf-8", "surrogatepass")) * turns >> 32
+        left = (turn / turns * period - self._loop.time()) % period
+        return round(left if left >= SOONEST * period else left + period, 3)
 
     def _notice(self, run_ids: Iterable[str]) -> None:
         for run_id in run_ids:

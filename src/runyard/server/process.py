@@ -83,6 +83,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     gc.disable()
     from runyard.server.app import create_app
     from runyard.server.connections import raise_limit
+    from runyard.server.threads import take_short_turns
     from runyard.server.uvicorn_server import Server
     from runyard.store.errors import DiskFull, StoreError
 
@@ -93,6 +94,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         log.info("runyard %s serves %s at %s", __version__, settings.home, settings.url)
 
     raise_limit()
+    take_short_turns()
     server = Server(create_app(settings), started)
     gc.freeze()
     gc.enable()

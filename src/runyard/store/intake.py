@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, bindparam, exc, select
+from sqlalchemy import Connection, exc
 
 from runyard.contracts import names
 from runyard.contracts.delivery import JournalPart, LogPart, Part
 from runyard.contracts.states import QUEUED, TERMINAL
-from runyard.store import tables
+from runyard.store import lookups
 from runyard.store.content import files
 from runyard.store.errors import Conflict, NotFound, Refused, StoreError, run_not_found
 from runyard.store.metrics import journals, staging
 from runyard.store.metrics.journals import Incoming
 from runyard.store.runs import attempts
-from runyard.store.slices import slices
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.store")
@@ -31,23 +30,16 @@ log = logging.getLogger("runyard.store")
 LARGE = 256 << 10
 """Bytes of a parcel that is stored by itself: taking it in with others would make them wait."""
 
-FOLDED_AT_ONCE = 8
-"""Runs whose staged lines are made into points in one transaction."""
+FOLDED_AT_ONCE = 2
+"""Runs whose staged lines are made into points in one transaction: the next group waits for it."""
 
 WRITER = re.compile(r"[A-Za-z0-9_.\-]{1,255}", re.ASCII)
 """How the writer of a journal is called."""
 
-_STATE = (
-    select(
-        tables.runs.c.id,
-        tables.runs.c.serial,
-        tables.runs.c.status,
-        tables.launches.c.attempt,
-        tables.launches.c.restart,
-    )
-    .join(tables.launches, tables.launches.c.run == tables.runs.c.serial)
-    .where(tables.runs.c.id.in_(bindparam("ids", expanding=True)))
-)
+_STATE = """
+    SELECT runs.id, runs.serial, runs.status, launches.attempt, launches.restart
+    FROM runs JOIN launches ON launches.run = runs.serial WHERE runs.id IN ({keys})
+"""
 
 
 @dataclass(frozen=True)
@@ -91,6 +83,8 @@ class Taken:
 
 
 Answer = Taken | StoreError
+LogKey = tuple[int, str]
+"""The serial of a run, and the name of a log of it."""
 
 
 class Intake:
@@ -155,9 +149,8 @@ class Intake:
             others = _others(connection, taken)
             places = [[_place(connection, parcel, part) for part in parcel.parts] for parcel in taken]
             logs = list(_logs(taken, places))
-            keys = files.growing_keys(connection, [(run, name) for _, run, name in logs])
-        if len(keys) < len(logs):
-            self._create(logs, keys)
+            found = files.growing_keys(connection, [(run, name) for _, run, name in logs])
+        keys = self._create(logs, found)
         incoming: list[tuple[Parcel, int, Incoming]] = []
         for parcel, here in zip(taken, places, strict=True):
             state = parcel.state
@@ -177,16 +170,18 @@ class Intake:
                     parcel.answers.append(Taken(0))  # until it is
         self._accept(incoming)
 
-    def _create(self, logs: Sequence[tuple[str, int, str]], keys: dict[tuple[int, str], int]) -> None:
-        """Make the growing files that are not there yet, and add their keys."""
-        missing = [each for each in logs if each[1:] not in keys]
-        if missing:
+    def _create(self, logs: Sequence[tuple[str, int, str]], found: Mapping[LogKey, int | None]) -> dict[LogKey, int]:
+        """The keys of the growing files, with those that are made here because they are not there yet."""
+        keys = {log: key for log, key in found.items() if key is not None}
+        if len(keys) < len({(run, name) for _, run, name in logs}):
             with self._store.database.write() as connection:
-                for run_id, run, name in missing:
-                    if (run, name) not in keys:
+                keys |= files.begin_growing(connection, [each[1:] for each in logs if each[1:] not in found])
+                for run_id, run, name in logs:
+                    if (run, name) not in keys:  # it was whole, and grows on
                         key = files.growing(connection, run_id, name).growing
                         assert key is not None
                         keys[run, name] = key
+        return keys
 
     def _accept(self, incoming: Sequence[tuple[Parcel, int, Incoming]]) -> None:
         """The journals of a group. Those that touch many rows are left for transactions of their own."""
@@ -240,11 +235,8 @@ def _look_up(connection: Connection, group: Sequence[Parcel]) -> None:
 
 
 def _states_of(connection: Connection, run_ids: Iterable[str]) -> dict[str, RunState]:
-    return {
-        run_id: RunState(*columns)
-        for some in slices(list(run_ids))
-        for run_id, *columns in connection.execute(_STATE, {"ids": some})
-    }
+    wanted = [(run_id,) for run_id in run_ids]
+    return {run_id: RunState(*columns) for run_id, *columns in lookups.rows(connection, _STATE, wanted)}
 
 
 def _others(connection: Connection, group: Sequence[Parcel]) -> dict[str, int]:

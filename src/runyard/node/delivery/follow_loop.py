@@ -26,7 +26,7 @@ from runyard.node.facts import Fact, ended
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.25
 FIRST_OUTPUT_WITHIN = 0.5  # seconds in which a script is likely to print its first line: somebody waits for that one
 HEARTBEAT_EVERY = 10.0
-LONGEST_SILENCE = 40.0  # the server counts a run as lost after 60 s without a delivery
+LONGEST_SILENCE = 50.0  # the server counts a run as lost after 60 s without a delivery
 FACTS_WAIT = 0.1  # seconds in which the first output may come, or the end, to go with the facts
 LAST_WAITS = 1.0  # seconds for which lines of the source that is delivered last wait for something to go with
 AFTER_A_HOLD = 0.25  # seconds in which a server ends a response that it held, so that the connection can be used again

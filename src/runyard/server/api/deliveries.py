@@ -32,7 +32,6 @@ from runyard.server.middleware import reach
 from runyard.server.middleware.auth import Caller, caller_of
 from runyard.server.middleware.meters import ANSWERED
 from runyard.server.middleware.problems import Problem, body_of
-from runyard.server.pace import QUIET
 from runyard.server.requests import facts
 from runyard.server.requests.facts import FactReport
 from runyard.server.threads import in_writer_thread
@@ -139,7 +138,8 @@ async def _answered(scope: Scope, context: ServerContext, who: Caller, run_id: s
     written |= {"before": receipt.before, "parts": receipt.parts, "after": receipt.after, "pace": pace}
     held = 0.0
     if delivery.hold and pace and receipt.live and connections.has_room(scope):
-        held = pace if delivery.parts or delivery.before or delivery.after else QUIET
+        spoke = delivery.parts or delivery.before or delivery.after
+        held = pace if spoke else context.pace.quiet_seconds(run_id)
         written["held"] = held
     return held, orjson.dumps(written, default=str) + b"\n"
 

@@ -15,11 +15,15 @@ from runyard.contracts import PROTOCOL
 from runyard.server.api.description import PlainRoute
 from runyard.server.connections import trust
 from runyard.server.middleware import body_limit, problems
-from runyard.server.middleware.auth import CALLER, Tokens
+from runyard.server.middleware.auth import CALLER, Caller, Tokens
 from runyard.server.middleware.meters import Metered, Meters
 
 _PROTOCOL = str(PROTOCOL).encode("ascii")
 _BEARER = b"Bearer "
+
+
+_REMEMBERED = 1 << 14
+"""Addresses with their tokens whose meaning is remembered: those of so many runs."""
 
 
 class Direct:
@@ -30,6 +34,8 @@ class Direct:
         self._methods = route.methods or set()
         self._address = re.compile(re.escape(route.path).replace(r"\{run_id\}", "([^/\0]+)"))
         self._direct = Metered(problems.Guard(problems.Refusals(route.app)), meters)
+        # To check a token takes longer than all else here, and a run sends the same one every few seconds.
+        self._known: dict[tuple[str, bytes], tuple[str, Caller]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         way = self._direct if self._is_in_order(scope) else self._usual
@@ -44,9 +50,6 @@ class Direct:
             or scope["root_path"]
         ):
             return False
-        address = self._address.fullmatch(scope["path"])
-        if address is None:
-            return False
         token, length = b"", b""
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -55,18 +58,26 @@ class Direct:
                 length = value
             elif name == b"transfer-encoding" or (name == b"x-runyard-protocol" and value != _PROTOCOL):
                 return False
-        if (
-            not length.isdigit()
-            or len(length) > 9
-            or int(length) > body_limit.MOST_BYTES
-            or not token.startswith(_BEARER)
-        ):
+        if not length.isdigit() or len(length) > 9 or int(length) > body_limit.MOST_BYTES:
             return False
-        who = self._tokens.identify(token[len(_BEARER) :].decode("latin-1"))
-        if who is None:
+        known = self._known.get((scope["path"], token)) or self._identify(scope["path"], token)
+        if known is None:
             return False
         trust(scope)
-        scope[CALLER] = who
-        scope["path_params"] = {"run_id": address[1]}
+        scope["path_params"] = {"run_id": known[0]}
+        scope[CALLER] = known[1]
         scope["route"] = self._route
         return True
+
+    def _identify(self, path: str, token: bytes) -> tuple[str, Caller] | None:
+        """The run of an address, and who has sent the token; None when one of them is not as it should be."""
+        address = self._address.fullmatch(path)
+        if address is None or not token.startswith(_BEARER):
+            return None
+        who = self._tokens.identify(token[len(_BEARER) :].decode("latin-1"))
+        if who is None:
+            return None
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        known = self._known[path, token] = address[1], who
+        return known

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from runyard.contracts import names, pack
-from runyard.store import after_commit
+from runyard.store import after_commit, lookups
 from runyard.store.content.objects import Stored
 from runyard.store.errors import Gone, NotFound, Refused
 from runyard.store.runs import runs
-from runyard.store.slices import slices
 from runyard.store.store import Store
 from runyard.store.tables import dropped, files, fingerprint
 
@@ -24,9 +24,9 @@ LOGS = "logs"
 
 # Building a statement costs more than running it: those that every file needs are built once.
 _BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
-_GROWING_BY_NAME = select(files.c.serial, files.c.run, files.c.name_hash).where(
-    tuple_(files.c.run, files.c.name_hash).in_(bindparam("keys", expanding=True)), files.c.digest.is_(None)
-)
+_KEYS_BY_NAME = """
+    SELECT serial, run, name_hash, digest IS NULL FROM files WHERE (run, name_hash) IN ({keys})
+"""
 _INSERT = insert(files)
 _GROWING = select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None))
 _SEAL = (
@@ -127,14 +127,34 @@ def known_sizes(connection: Connection, digests: Sequence[str]) -> dict[str, int
     return {row[0]: row[1] for row in connection.execute(query.group_by(files.c.digest))}
 
 
-def growing_keys(connection: Connection, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
-    """The keys of growing files, given as the serial of the run and the name; those that are not there are left out."""
-    names_of = {(run, fingerprint(name)): (run, name) for run, name in wanted}
+def growing_keys(connection: Connection, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int | None]:
+    """The keys of growing files, given as the serial of the run and the name; None where the file is whole. Those that
+    are not there are left out."""
+    names_of = {(run, _fingerprint(name)): (run, name) for run, name in wanted}
     return {
-        names_of[run, bytes(name_hash)]: key
-        for some in slices(list(names_of), 200)
-        for key, run, name_hash in connection.execute(_GROWING_BY_NAME, {"keys": some})
+        names_of[run, bytes(name_hash)]: key if grows else None
+        for key, run, name_hash, grows in lookups.rows(connection, _KEYS_BY_NAME, list(names_of))
     }
+
+
+def begin_growing(connection: Connection, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
+    """Make growing files of names that are not there yet; returns their keys."""
+    now, unmade = datetime.now(timezone.utc), list(dict.fromkeys(wanted))
+    if not unmade:
+        return {}
+    new = [
+        {"run": run, "name_hash": _fingerprint(name), "name": _checked(name), "size": 0, "updated_at": now}
+        for run, name in unmade
+    ]
+    connection.execute(_INSERT, new)
+    made = growing_keys(connection, unmade)
+    for key in made.values():
+        assert key is not None
+        after_commit.folders(connection).growing.restart(key)
+    return {name: key for name, key in made.items() if key is not None}
+
+
+_fingerprint = lru_cache(1024)(fingerprint)  # of names: most runs have the same
 
 
 def append(store: Store, run_id: str, name: str, offset: int, data: bytes, restart: bool = False) -> int:

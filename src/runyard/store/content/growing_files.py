@@ -45,6 +45,14 @@ class Extent:
     updated_at: datetime
 
 
+@dataclass
+class _Open:
+    """A file that takes bytes. Nobody else writes to it, so its size is known without asking for it."""
+
+    descriptor: int
+    size: int
+
+
 class Growing:
     """Safe to use from many threads of one process."""
 
@@ -55,7 +63,7 @@ class Growing:
         self._locks = [threading.Lock() for _ in range(STRIPES)]
         self._seals = [threading.Lock() for _ in range(STRIPES)]
         # By stripe, the least recently used first: a descriptor is used and closed under the lock of its stripe.
-        self._descriptors: list[OrderedDict[int, int]] = [OrderedDict() for _ in range(STRIPES)]
+        self._descriptors: list[OrderedDict[int, _Open]] = [OrderedDict() for _ in range(STRIPES)]
         self._most = most_open() // STRIPES
 
     def append(self, key: int, offset: int, data: bytes) -> int:
@@ -64,8 +72,8 @@ class Growing:
         NotFound when the file was closed (sealed or removed) meanwhile: call `files.growing` again.
         """
         with self._locks[key % STRIPES]:
-            descriptor = self._descriptor(key)
-            size = os.fstat(descriptor).st_size
+            opened = self._opened(key)
+            size = opened.size
             if offset > size:
                 raise Conflict(
                     "offset_gap",
@@ -73,14 +81,15 @@ class Growing:
                     f"Send the bytes from {size} on.",
                     {"size": size},
                 )
-            return size + self._write(descriptor, size, data[size - offset :] if size > offset else data)
+            self._write(opened, data[size - offset :] if size > offset else data)
+            return opened.size
 
     def close(self) -> None:
         """Close what is open. Whoever appends after that opens it again."""
         for stripe in range(STRIPES):
             with self._locks[stripe]:
                 while self._descriptors[stripe]:
-                    os.close(self._descriptors[stripe].popitem()[1])
+                    os.close(self._descriptors[stripe].popitem()[1].descriptor)
 
     def restart(self, key: int) -> None:
         """Make the file, or empty it."""
@@ -208,35 +217,36 @@ class Growing:
     def _sealing(self, key: int) -> Path:
         return self.folder / f"{int(key)}.sealing"
 
-    def _descriptor(self, key: int) -> int:
+    def _opened(self, key: int) -> _Open:
         """The open file. The caller holds the lock of its stripe."""
         here = self._descriptors[key % STRIPES]
-        if key in here:
+        opened = here.get(key)
+        if opened is not None:
             here.move_to_end(key)
-            return here[key]
+            return opened
         try:
-            opened = os.open(self._open(key), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            descriptor = os.open(self._open(key), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         except FileNotFoundError:
             raise NotFound("file_not_found", f"Growing file {key} is closed.", "Send the bytes again.") from None
-        here[key] = opened
+        here[key] = opened = _Open(descriptor, os.fstat(descriptor).st_size)
         if len(here) > self._most:
-            os.close(here.popitem(last=False)[1])
+            os.close(here.popitem(last=False)[1].descriptor)
         return opened
 
     def _forget(self, key: int) -> None:
         """Close the file, which is about to go or to get another name. The caller holds the lock of its stripe."""
         opened = self._descriptors[key % STRIPES].pop(key, None)
         if opened is not None:
-            os.close(opened)
+            os.close(opened.descriptor)
 
-    def _write(self, descriptor: int, size: int, data: bytes) -> int:
+    def _write(self, opened: _Open, data: bytes) -> None:
         left = memoryview(data)
         try:
             while left:
-                left = left[os.write(descriptor, left) :]
+                left = left[os.write(opened.descriptor, left) :]
         except OSError as error:
-            os.ftruncate(descriptor, size)
+            os.ftruncate(opened.descriptor, opened.size)
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise disk_full(self.folder) from error
             raise
-        return len(data)
+        opened.size += len(data)

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, insert, select, tuple_, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from runyard.contracts import journal
+from runyard.store import lookups
 from runyard.store.database import Database
 from runyard.store.errors import Conflict, Refused, StoreError
 from runyard.store.metrics import batches, series, staging
 from runyard.store.metrics.batches import Batch
 from runyard.store.metrics.staging import Staged
 from runyard.store.runs import labels, runs
-from runyard.store.slices import slices
 from runyard.store.tables import clean, journals
 
 _CONFIRMED = select(journals.c.offset).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
-_ALL_CONFIRMED = select(journals).where(
-    tuple_(journals.c.run, journals.c.writer).in_(bindparam("keys", expanding=True))
-)
+_ALL_CONFIRMED = 'SELECT run, writer, "offset" FROM journals WHERE (run, writer) IN ({keys})'
 _BEGIN = insert(journals)
 _CONFIRM = update(journals).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
+_BEGIN_MANY = 'INSERT INTO journals (run, writer, "offset") VALUES (?, ?, ?)'
+_CONFIRM_MANY = 'UPDATE journals SET "offset" = ? WHERE run = ? AND writer = ?'
 
 Key = tuple[int, str]
 """The run and the writer of a journal."""
@@ -212,23 +212,11 @@ def _confirm(connection: Connection, run: int, writer: str, offset: int, is_new:
 
 
 def _all_confirmed(connection: Connection, keys: Iterable[Key]) -> dict[Key, int]:
-    return {
-        (run, writer): offset
-        for some in slices(sorted(keys), 200)
-        for run, writer, offset in connection.execute(_ALL_CONFIRMED, {"keys": some})
-    }
+    return {(run, writer): offset for run, writer, offset in lookups.rows(connection, _ALL_CONFIRMED, sorted(keys))}
 
 
 def _confirm_many(connection: Connection, before: Mapping[Key, int], confirmed: Mapping[Key, int]) -> None:
-    fresh = [
-        {"run": run, "writer": by, "offset": end} for (run, by), end in confirmed.items() if (run, by) not in before
-    ]
-    grown = [
-        {"of": run, "by": by, "offset": end}
-        for (run, by), end in confirmed.items()
-        if before.get((run, by), end) != end
-    ]
-    if fresh:
-        connection.execute(_BEGIN, fresh)
-    if grown:
-        connection.execute(_CONFIRM, grown)
+    fresh = [(*key, end) for key, end in confirmed.items() if key not in before]
+    grown = [(end, *key) for key, end in confirmed.items() if before.get(key, end) != end]
+    lookups.execute(connection, _BEGIN_MANY, fresh)
+    lookups.execute(connection, _CONFIRM_MANY, grown)

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from runyard.contracts import journal
 from runyard.contracts.states import TERMINAL
-from runyard.store import tables
+from runyard.store import lookups, tables
 from runyard.store.database import Database
 from runyard.store.metrics import batches, series
 from runyard.store.metrics.batches import Batch
@@ -25,10 +25,11 @@ from runyard.store.tables import staged_lines
 SMALL = 16 << 10
 """Bytes of a batch that is staged; a larger one is worth a chunk of its own."""
 
-ENOUGH = 32 << 10
-"""Bytes of one run that are not left to wait for more."""
+ENOUGH = 128 << 10
+"""Bytes of one run that are not left to wait for more. Each time costs something for every series, however few its new
+points are; whoever reads the metrics of the run waits for as many as there are, some 15 ms for these."""
 
-_INSERT = insert(staged_lines)
+_INSERT = "INSERT INTO staged_lines (run, writer, lines) VALUES (?, ?, ?)"
 _OF_RUN = select(staged_lines.c.writer, staged_lines.c.lines).where(staged_lines.c.run == bindparam("of"))
 _IN_ORDER = _OF_RUN.order_by(staged_lines.c.serial)
 _DELETE = delete(staged_lines).where(staged_lines.c.run == bindparam("of"))
@@ -49,9 +50,7 @@ def fits(batch: Batch, lines: bytes) -> bool:
 
 
 def add(connection: Connection, some: Sequence[Staged]) -> None:
-    if some:
-        rows = [{"run": each.run, "writer": each.writer, "lines": each.lines} for each in some]
-        connection.execute(_INSERT, rows)
+    lookups.execute(connection, _INSERT, [(each.run, each.writer, each.lines) for each in some])
 
 
 def fold(connection: Connection, run: int) -> None:

@@ -1,0 +1,48 @@
+"""Statements that are asked for every delivery, sent to the database's driver as text.
+
+SQLAlchemy takes longer to build a statement with a hundred keys than a database takes to answer it. What is written
+here is the same for SQLite and PostgreSQL, but for the sign that stands for a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection
+
+MOST_KEYS = 256
+"""How many keys one statement names at most."""
+
+Values = tuple[Any, ...]
+
+
+def rows(connection: Connection, query: str, keys: Sequence[Values]) -> Iterator[Values]:
+    """The rows that a query finds for keys, which are in the place of `{keys}`, as in `WHERE (a, b) IN ({keys})`. A row
+    may come more than once. Values are as the driver gives them."""
+    for start in range(0, len(keys), MOST_KEYS):
+        some = keys[start : start + MOST_KEYS]
+        # To the next power of two, so that few statements are enough, which the driver and the database know then.
+        count = 1 << (len(some) - 1).bit_length()
+        padded = [*some, *[some[-1]] * (count - len(some))]
+        sql = _sql(query, len(some[0]), count, connection.dialect.name)
+        found = connection.exec_driver_sql(sql, tuple(value for key in padded for value in key))
+        yield from map(tuple, found)
+
+
+def execute(connection: Connection, statement: str, values: Sequence[Values]) -> None:
+    """Execute a statement for each of the values, which are in the place of `?`."""
+    if values:
+        connection.exec_driver_sql(_marked(statement, connection.dialect.name), list(values))
+
+
+@lru_cache(256)
+def _sql(query: str, columns: int, count: int, dialect: str) -> str:
+    key = f"({', '.join('?' * columns)})"
+    return _marked(query.format(keys=f"VALUES {', '.join([key] * count)}"), dialect)
+
+
+@lru_cache(256)
+def _marked(statement: str, dialect: str) -> str:
+    return statement.replace("?", "%s") if dialect == "postgresql" else statement
