@@ -47,9 +47,9 @@ def test_silence_is_stored_once_until_the_run_is_heard_of_again(yard: Yard) -> N
     applied: list[str] = []
 
     class Counting(Transitions):
-        def apply(self, run_id: str, fact: Fact) -> Run:
-            applied.append(fact.kind)
-            return super().apply(run_id, fact)
+        def apply(self, run_id: str, *facts: Fact) -> Run:
+            applied.extend(fact.kind for fact in facts)
+            return super().apply(run_id, *facts)
 
     beats = Heartbeats(Counting(store, lambda run: False))
     beats.expect("script")

@@ -101,3 +101,16 @@ def test_what_is_told_late_keeps_its_time(store: Store, transitions: Transitions
     at = datetime.now(timezone.utc)
     assert transitions.apply("run-1", Fact(states.SILENT)).status == "NotResponding"
     assert transitions.apply("run-1", Fact(states.ENDED, outcome="completed", at=at)).ended_at == at
+
+
+def test_facts_that_come_together_are_all_in_the_history(
+    store: Store, transitions: Transitions, changes: list[StateChange], run: Run
+) -> None:
+    after = transitions.apply(run.id, Fact(states.STARTED), Fact(states.STARTED), Fact(states.FINALIZING))
+    assert after.status == "Finalizing"
+    assert after.started_at is not None
+    with store.database.read() as connection:
+        history = [change.status for change in runs.states(connection, run.id)]
+        assert runs.get(connection, run.id) == after
+    assert history[-2:] == ["Running", "Finalizing"]
+    assert [change.status for change in changes] == ["Running", "Finalizing"]

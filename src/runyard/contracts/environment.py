@@ -7,7 +7,6 @@ specifications differ that mean the same. How one is built is not decided here.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, fields
@@ -99,7 +98,7 @@ class Specification:
         if self.kind == CONTAINER:
             content["image"] = [self.registry, self.image, self.dockerfile, self.context, self.context_dockerfile]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return _sha256(text)[:32]
 
     def as_dict(self) -> dict[str, Any]:
         fields = asdict(self)
@@ -141,7 +140,7 @@ def specification_of(definition: Mapping[str, Any]) -> Specification:
 def content_hash(definition: Mapping[str, Any]) -> str:
     """What makes two versions of an environment differ: all of the definition but its name and version."""
     content = {key: value for key, value in definition.items() if key not in ("name", "version", "assetId")}
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return _sha256(json.dumps(content, sort_keys=True, separators=(",", ":")))
 
 
 def conda_name(package: str) -> str:
@@ -203,3 +202,9 @@ def _packages(conda_file: Mapping[str, Any]) -> dict[str, Any]:
         "options": tuple(line for line in pip if line.startswith("-")),
         "left_out": tuple(line for line in lines if is_sdk_package(line)),
     }
+
+
+def _sha256(text: str) -> str:
+    import hashlib  # not for every command that shows an environment: it loads OpenSSL
+
+    return hashlib.sha256(text.encode()).hexdigest()

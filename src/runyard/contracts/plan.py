@@ -17,7 +17,7 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,8 @@ class Plan:
     def save(self, folder: Path) -> None:
         from runyard.contracts.home import write_private
 
-        write_private(folder / "plan.json", json.dumps(asdict(self)))
+        # Not `asdict`, which copies every value of it: they are what JSON can hold already.
+        write_private(folder / "plan.json", json.dumps({**vars(self), "launch": vars(self.launch)}))
 
     @staticmethod
     def load(folder: Path) -> Plan:

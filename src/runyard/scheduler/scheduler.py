@@ -19,7 +19,7 @@ that hangs delays nobody but its own runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -122,6 +122,15 @@ class Scheduler:
         queue = self._queues.of_run(run_id)
         held = self._gangs.hold_end(queue, run_id, fact) if queue is not None else None
         return held or self._transitions.end(run_id, fact)
+
+    def report_all(self, run_id: str, facts: Sequence[Fact]) -> Run:
+        """The same for several, which are stored together where none of them is an end."""
+        if any(fact.kind in (states.HEARTBEAT, states.ENDED) for fact in facts):
+            return [self.report(run_id, fact) for fact in facts][-1]
+        run = self._transitions.apply(run_id, *facts)
+        if not (run.ended or run.between_attempts):
+            self._heartbeats.expect(run_id)
+        return run
 
     def cancel(self, run_id: str) -> Run:
         """Ask a run and its descendants to stop."""

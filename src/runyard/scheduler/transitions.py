@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -20,6 +21,13 @@ Subscriber = Callable[[Run, StateChange], None]
 """Called with the run after a change, and the change."""
 
 
+class _Step(NamedTuple):
+    """A run after a fact, and what the fact has changed of its state."""
+
+    run: Run
+    change: StateChange | None
+
+
 class Transitions:
     """`replaceable` answers whether the nodes of a run may be taken away at any time. Any thread may call."""
 
@@ -32,15 +40,36 @@ class Transitions:
         """Have every change passed on, in the thread that makes it, in the order of the subscriptions."""
         self._subscribers.append(subscriber)
 
-    def apply(self, run_id: str, fact: Fact) -> Run:
-        """The run as it is after a fact. The fact is stored for everybody to read: without credentials."""
-        fact = _masked(fact)
+    def apply(self, run_id: str, *facts: Fact) -> Run:
+        """The run as it is after some facts, which are stored together."""
         with self._store.database.write() as connection:
-            before = runs.current(connection, run_id)
+            done = self._stored(connection, run_id, facts)
+        return self._informed(done)
+
+    def end(self, run_id: str, fact: Fact) -> Run:
+        """Apply an end. The logs are sealed with it: whoever sees the run ended must find them complete."""
+        done: list[_Step] = []
+
+        def apply(connection: Connection) -> None:
+            done[:] = self._stored(connection, run_id, [fact])
+
+        files.seal(self._store, run_id, then=apply)
+        return self._informed(done)
+
+    def fail(self, run_id: str, code: str, message: str, kind: str = states.ENDED, final: bool = False) -> Run:
+        error = {"code": code, "message": message}
+        return self.end(run_id, Fact(kind, outcome="failed", error=error, reason=message, final=final))
+
+    def _stored(self, connection: Connection, run_id: str, facts: Sequence[Fact]) -> list[_Step]:
+        """Store what some facts change. They are there for everybody to read: without credentials."""
+        before = runs.current(connection, run_id)
+        done = []
+        for fact in map(_masked, facts):
             run = before.run
             change = states.decide(run.status, run.error, run.led, fact, self._attempt(connection, run, fact))
             if change is None:
-                return run
+                done.append(_Step(run, None))
+                continue
             now = max(datetime.now(timezone.utc), before.changed_at)
             happened_at = _happened(change.at, run, now)
             run = runs.change_state(
@@ -49,18 +78,16 @@ class Transitions:
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)
                 run = replace(run, restart=change.restart)
-        for subscriber in self._subscribers:
-            subscriber(run, StateChange(run.status, now, change.reason))
-        return run
+            done.append(_Step(run, StateChange(run.status, now, change.reason)))
+            before = replace(before, run=run, changed_at=now)
+        return done
 
-    def end(self, run_id: str, fact: Fact) -> Run:
-        """Apply an end. The logs are sealed before the state: whoever sees the run ended must find them complete."""
-        files.seal(self._store, run_id)
-        return self.apply(run_id, fact)
-
-    def fail(self, run_id: str, code: str, message: str, kind: str = states.ENDED, final: bool = False) -> Run:
-        error = {"code": code, "message": message}
-        return self.end(run_id, Fact(kind, outcome="failed", error=error, reason=message, final=final))
+    def _informed(self, done: Sequence[_Step]) -> Run:
+        for run, change in done:
+            if change is not None:
+                for subscriber in self._subscribers:
+                    subscriber(run, change)
+        return done[-1].run
 
     def _attempt(self, connection: Connection, run: Run, fact: Fact) -> Attempt:
         replaceable = not run.led and fact.kind in (states.ENDED, states.LOST) and self._replaceable(run)

@@ -61,8 +61,9 @@ from runyard.store.store import Store
 log = logging.getLogger("runyard.server")
 
 ROUTES = (
+    *(runs, events, snapshots, files),  # which are asked for most, and so compared with an address first
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
-    *(experiments, runs, events, gangs, node_files, files, journals, metrics, snapshots, usage, page),
+    *(experiments, gangs, node_files, journals, metrics, usage, page),
 )
 
 

@@ -328,4 +328,5 @@ def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    driver: Any = connection.connection.dbapi_connection
+    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")  # not by SQLAlchemy, for which it is one more statement

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import Connection
 
 from runyard.store.content import files
 from runyard.store.content.files import FileEntry
@@ -164,6 +165,26 @@ def test_sealing_makes_objects_of_all_growing_files(store: Store, make_run: Make
     assert content(store, "r", "a") == b"aaa"
     assert content(store, "other", "a") == b"goes on"
     assert len(store.growing.all()) == 1
+
+
+def test_what_follows_a_seal_is_stored_with_it_or_not_at_all(store: Store, make_run: MakeRun) -> None:
+    make_run("r")
+    files.append(store, "r", "log", 0, b"one\n")
+
+    def fail(connection: Connection) -> None:
+        runs.record_state(connection, "r", "Completed", None)
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        files.seal(store, "r", then=fail)
+    with store.database.read() as connection:
+        assert runs.get(connection, "r").status != "Completed"
+    assert files.append(store, "r", "log", 4, b"two\n") == 8
+    seen = []
+    files.seal(store, "r", then=lambda connection: seen.append(files.get(connection, "r", "log").digest))
+    files.seal(store, "r", then=lambda connection: seen.append("nothing was left to seal"))
+    assert seen == [entry(store, "r", "log").digest, "nothing was left to seal"]
+    assert content(store, "r", "log") == b"one\ntwo\n"
 
 
 def test_a_sealed_file_grows_on(store: Store, make_run: MakeRun) -> None:

@@ -129,7 +129,6 @@ def submit(
     folder, inside = _source_and_script(script, source)
 
     from runyard.cli import api
-    from runyard.cli.commands import logs
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.submit.script_run_config import ScriptRunConfig
     from runyard.sdk.workspace.workspace import Workspace
@@ -164,6 +163,8 @@ def submit(
         screen.event({"event": "submitted", "run": without_definition(submitted)})
     else:
         _announce(submitted["id"], submitted["web_url"], next_commands=False)
+    from runyard.cli.commands import logs
+
     ended = logs.follow_rank(server, submitted, rank, as_json)
     _conclude(server, ended, as_json)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from runyard.cli.output import formatting, screen
 from runyard.contracts import journal, states
-from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import PLAIN, PYTORCH, TENSORFLOW, Distribution
 from runyard.contracts.history import of_attempt, user_log
 
@@ -129,6 +128,8 @@ def _processes(spread: Distribution) -> str:
 
 
 def _attempt(run: RunDocument) -> str:
+    from runyard.contracts.compute import RESTARTS  # only for the few runs that were started again
+
     most = int((run.get("launch") or {}).get("restarts", RESTARTS)) + 1
     former = user_log(of_attempt(run["attempt"] - 1))
     return f"{run['attempt']} of at most {most}; the logs of the one before are in {former}"

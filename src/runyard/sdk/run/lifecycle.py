@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -135,6 +134,8 @@ def error_document(error: str | BaseException | None, code: str | None) -> dict[
         return {"code": code or USER_ERROR, "message": error or "The run was marked as failed, and no cause was given."}
     if not isinstance(error, BaseException):
         raise TypeError(f"error_details must be a text or an exception, not a {type(error).__name__}.")
+    import traceback  # only for a run that fails
+
     message = getattr(error, "message", None)
     text = message if isinstance(message, str) and message else str(error)
     frames = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-import numbers
 from typing import Any, Iterable, Union
 
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
@@ -36,12 +34,19 @@ def scalar(value: object) -> tuple[Scalar, bool]:
                 continue  # an array of several elements, or a tensor that is not to be had here
             if inner is not value and not isinstance(inner, (list, dict)):
                 return scalar(inner)
-    if isinstance(value, (numbers.Real, decimal.Decimal)):
+    if _is_number(value):
         try:
-            return float(value), True
+            return float(value), True  # type: ignore[arg-type]
         except (OverflowError, ValueError):
             pass  # beyond the range of a float: its text is stored
     return readable(repr(value)), False
+
+
+def _is_number(value: object) -> bool:
+    import decimal  # only for what is none of the usual types: most processes never need them
+    import numbers
+
+    return isinstance(value, (numbers.Real, decimal.Decimal))
 
 
 def refuse_many(name: str, value: object) -> None:

@@ -18,7 +18,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -68,7 +67,8 @@ class Telemetry:
     def store_file(self, run_id: str, name: str, source: Path) -> None:
         """The same for a file, as it is now: it may be changed or removed afterwards."""
         with self._spooled(run_id, name) as file, source.open("rb") as content:
-            shutil.copyfileobj(content, file, 1 << 20)
+            for chunk in iter(lambda: content.read(1 << 20), b""):
+                file.write(chunk)
 
     def flush(self, run_id: str, seconds: float) -> bool:
         """Wait until the server has confirmed what has been written for the run so far; whether it has.

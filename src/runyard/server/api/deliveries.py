@@ -35,7 +35,7 @@ from runyard.server.middleware.problems import Problem, body_of
 from runyard.server.requests import facts
 from runyard.server.requests.facts import FactReport
 from runyard.server.threads import in_writer_thread
-from runyard.store.errors import Conflict, Refused, StoreError
+from runyard.store.errors import StoreError
 from runyard.store.intake import Parcel, Taken
 from runyard.store.runs.runs import Run
 
@@ -220,18 +220,20 @@ def _out_of_reach(context: ServerContext, who: Caller, others: set[str]) -> dict
 
 
 def _report(context: ServerContext, receipt: _Receipt, reported: Sequence[Json]) -> list[Json]:
-    """Apply facts, one after the other; an answer to each. Raises what the whole delivery is to be repeated for."""
+    """Apply facts together; an answer to each. Raises what the whole delivery is to be repeated for."""
     answers: list[Json] = []
+    taken: list[Fact] = []
     for each in reported:
         try:
-            fact = facts.fact_of(FactReport.model_validate({"attempt": receipt.parcel.attempt, **each}))
-            if fact.kind != states.HEARTBEAT:  # which every delivery is
-                receipt.run = context.scheduler.report(receipt.parcel.run_id, fact)
+            taken.append(facts.fact_of(FactReport.model_validate({"attempt": receipt.parcel.attempt, **each})))
             answers.append({})
         except ValidationError as error:
             answers.append({"problem": body_of("bad_request", f"This is no fact: {_faults(error)}.")})
-        except (Problem, Conflict, Refused) as problem:
+        except Problem as problem:
             answers.append({"problem": _problem(problem)})
+    new = [fact for fact in taken if fact.kind != states.HEARTBEAT]  # which every delivery is
+    if new:
+        receipt.run = context.scheduler.report_all(receipt.parcel.run_id, new)
     return answers
 
 

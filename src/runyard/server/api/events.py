@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from runyard.contracts.states import TERMINAL
 from runyard.server.context import Context, ServerContext
@@ -31,9 +31,12 @@ QUIET = 10.0
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )
-async def events(run_id: ReadRun, context: Context) -> StreamingResponse:
-    await run_in_threadpool(_now, context, run_id)  # a run that is not there is refused before the stream begins
+async def events(run_id: ReadRun, context: Context) -> Response:
+    # A run that is not there is refused before the stream begins, and one that has ended needs none.
+    state, sizes = await run_in_threadpool(_now, context, run_id)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    if state.status in TERMINAL:
+        return Response(_begin(state, sizes), headers=headers, media_type="text/event-stream")
     return StreamingResponse(_stream(context, run_id), headers=headers, media_type="text/event-stream")
 
 
@@ -44,7 +47,7 @@ async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
             sent, sizes = await run_in_threadpool(_now, context, run_id)
         except NotFound:
             return
-        yield _files(sizes) + _event("state", documents.state(sent))
+        yield _begin(sent, sizes)
         while sent.status not in TERMINAL:
             news = await subscription.news(QUIET)
             if news is None:
@@ -63,7 +66,6 @@ async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
 
 def _now(context: ServerContext, run_id: str) -> tuple[StateChange, dict[str, int]]:
     with context.store.database.read() as connection:
-        runs.get(connection, run_id)
         sent = runs.states(connection, run_id)[-1]
         entries = documents.logs(files.find(connection, run_id))
     return sent, {entry.name: entry.size for entry in entries}
@@ -75,6 +77,11 @@ def _follows(change: StateChange, sent: StateChange) -> bool:
     return change.status in TERMINAL or (
         change.at >= sent.at and (change.status, change.reason) != (sent.status, sent.reason)
     )
+
+
+def _begin(state: StateChange, sizes: Mapping[str, int]) -> bytes:
+    """What a stream begins with: the run as it is."""
+    return _files(sizes) + _event("state", documents.state(state))
 
 
 def _files(sizes: Mapping[str, int]) -> bytes:

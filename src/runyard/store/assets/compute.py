@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts.compute import LOCAL, Target
 from runyard.store.errors import Conflict, NotFound
+from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
 from runyard.store.tables import compute_targets
+from runyard.store.tables import workspaces as workspace_rows
+
+_DOCUMENT = Prepared(
+    select(compute_targets.c.document)
+    .join(workspace_rows)
+    .where(workspace_rows.c.name == bindparam("within"), compute_targets.c.name == bindparam("called"))
+)
 
 THIS_MACHINE = Target(name=LOCAL, type=LOCAL, idle_seconds=0)
 
@@ -24,9 +32,11 @@ def find(connection: Connection, workspace: str) -> list[Target]:
 def look_up(connection: Connection, workspace: str, name: str) -> Target | None:
     if name == LOCAL:
         return THIS_MACHINE
-    query = select(compute_targets.c.document).where(*_row(connection, workspace, name))
-    document = connection.scalar(query)
-    return None if document is None else Target.from_dict(document)
+    document = _DOCUMENT.scalar(connection, {"within": workspace, "called": name})
+    if document is None:
+        workspaces.serial(connection, workspace)  # refused when there is no such workspace
+        return None
+    return Target.from_dict(document)
 
 
 def get(connection: Connection, workspace: str, name: str) -> Target:

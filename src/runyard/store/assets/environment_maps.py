@@ -12,10 +12,11 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused
+from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
 from runyard.store.tables import environment_maps
 
-_OF = select(environment_maps).where(environment_maps.c.workspace == bindparam("here"))
+_OF = Prepared(select(environment_maps).where(environment_maps.c.workspace == bindparam("here")))
 
 LONGEST = 255
 """Characters of a pattern."""
@@ -82,7 +83,7 @@ def remove(connection: Connection, workspace: str, pattern: str) -> None:
 
 def find(connection: Connection, workspace: str) -> list[EnvironmentMap]:
     """All of them, in the order in which they are tried: an exact name before patterns, longer ones before shorter."""
-    rows = connection.execute(_OF, {"here": workspaces.serial(connection, workspace)})
+    rows = _OF.all(connection, {"here": workspaces.serial(connection, workspace)})
     found = [EnvironmentMap(row.pattern, row.interpreter, row.definition) for row in rows]
     return sorted(found, key=lambda each: (not each.is_exact, -len(each.pattern), each.pattern))
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from runyard.contracts import names, pack
 from runyard.store import after_commit, lookups
 from runyard.store.content.objects import Stored
 from runyard.store.errors import Gone, NotFound, Refused
+from runyard.store.prepared import Prepared
 from runyard.store.runs import runs
 from runyard.store.store import Store
 from runyard.store.tables import dropped, files, fingerprint
@@ -23,13 +24,21 @@ LOGS = "logs"
 """What retention drops of a run, as the rows of `dropped` call it."""
 
 # Building a statement costs more than running it: those that every file needs are built once.
-_BY_NAME = select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called"))
+_BY_NAME = Prepared(select(files).where(files.c.run == bindparam("of"), files.c.name_hash == bindparam("called")))
+_OF_RUN = Prepared(select(files).where(files.c.run == bindparam("of")))
+_BELOW = Prepared(
+    select(files).where(
+        files.c.run == bindparam("of"), func.substr(files.c.name, 1, bindparam("length")) == bindparam("prefix")
+    )
+)
 _KEYS_BY_NAME = """
     SELECT serial, run, name_hash, digest IS NULL FROM files WHERE (run, name_hash) IN ({keys})
 """
 _INSERT = insert(files)
-_GROWING = select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None))
-_SEAL = (
+_BEGIN = Prepared(insert(files).returning(files.c.serial), ("run", "name_hash", "name", "size", "updated_at"))
+_GROWING = Prepared(select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None)))
+_DROPPED = Prepared(select(dropped.c.names).where(dropped.c.run == bindparam("of"), dropped.c.kind == LOGS))
+_SEAL = Prepared(
     update(files)
     .where(files.c.serial == bindparam("key"), files.c.digest.is_(None))
     .values(size=bindparam("bytes"), digest=bindparam("hash"), updated_at=bindparam("when"))
@@ -49,10 +58,9 @@ class FileEntry:
 
 def find(connection: Connection, run_id: str, prefix: str = "") -> list[FileEntry]:
     """The files whose names begin with `prefix`, by name."""
-    query = select(files).where(files.c.run == runs.serial_of(connection, run_id))
-    if prefix:
-        query = query.where(func.substr(files.c.name, 1, len(prefix)) == prefix)
-    return sorted((_entry(connection, row) for row in connection.execute(query)), key=lambda entry: entry.name)
+    wanted = {"of": runs.serial_of(connection, run_id), "prefix": prefix, "length": len(prefix)}
+    rows = (_BELOW if prefix else _OF_RUN).all(connection, wanted)
+    return sorted((_entry(connection, row) for row in rows), key=lambda entry: entry.name)
 
 
 def get(connection: Connection, run_id: str, name: str) -> FileEntry:
@@ -72,7 +80,7 @@ def get(connection: Connection, run_id: str, name: str) -> FileEntry:
 def dropped_logs(connection: Connection, run_id: str) -> list[str]:
     """The names of the logs that the run had, until it was older than its workspace keeps logs."""
     run = runs.serial_of(connection, run_id)
-    names = connection.scalar(select(dropped.c.names).where(dropped.c.run == run, dropped.c.kind == LOGS))
+    names = _DROPPED.scalar(connection, {"of": run})
     return sorted(names) if isinstance(names, list) else []
 
 
@@ -105,12 +113,8 @@ def growing(connection: Connection, run_id: str, name: str) -> FileEntry:
         # A new row has a new serial, hence a new growing file: late bytes for the former one cannot reach it.
         connection.execute(delete(files).where(files.c.serial == before.serial))
     now = datetime.now(timezone.utc)
-    key = connection.scalar(
-        insert(files)
-        .values(run=run, name_hash=fingerprint(name), name=name, size=0, updated_at=now)
-        .returning(files.c.serial)
-    )
-    assert key is not None
+    begun = {"run": run, "name_hash": fingerprint(name), "name": name, "size": 0, "updated_at": now}
+    key: int = _BEGIN.scalar(connection, begun)
     folders.growing.restart(key)
     if before is not None:
         with folders.objects.open(before.digest) as file:
@@ -196,10 +200,11 @@ def rename(connection: Connection, run_id: str, new_names: Mapping[str, str]) ->
         connection.execute(update(files).where(*where).values(name=new, name_hash=fingerprint(new)))
 
 
-def seal(store: Store, run_id: str) -> None:
-    """Make an object of every growing file of a run. The hashing holds no lock; no bytes are lost meanwhile."""
+def seal(store: Store, run_id: str, then: Callable[[Connection], None] | None = None) -> None:
+    """Make an object of every growing file of a run. The hashing holds no lock; no bytes are lost meanwhile. `then` is
+    called in the transaction in which the last of them is whole."""
     with store.database.read() as connection:
-        rows = connection.execute(_GROWING, {"of": runs.serial_of(connection, run_id)})
+        rows = _GROWING.all(connection, {"of": runs.serial_of(connection, run_id)})
         left = [(row.serial, _entry(connection, row)) for row in rows]
     # Several files may share a lock; everybody takes them in the same order.
     locks = {id(lock): lock for lock in (store.growing.sealing(key) for key, _ in left)}
@@ -207,11 +212,22 @@ def seal(store: Store, run_id: str) -> None:
         for _, lock in sorted(locks.items()):
             sealing.enter_context(lock)
         while left:
-            left = _seal(store, run_id, left)
+            left = _seal(store, run_id, left, then)
+            if not left:
+                return
+    if then is not None:
+        with store.database.write() as connection:
+            then(connection)
 
 
-def _seal(store: Store, run_id: str, left: Sequence[tuple[int, FileEntry]]) -> list[tuple[int, FileEntry]]:
-    """Those of the files that are not whole yet, because they have begun to grow again while they were hashed."""
+def _seal(
+    store: Store,
+    run_id: str,
+    left: Sequence[tuple[int, FileEntry]],
+    then: Callable[[Connection], None] | None,
+) -> list[tuple[int, FileEntry]]:
+    """Those of the files that are not whole yet, because they have begun to grow again while they were hashed. If there
+    is none, `then` is called in the same transaction."""
     adopted = {key: _adopted(store, key) for key, _ in left}
     again = []
     with store.database.write() as connection:
@@ -230,9 +246,11 @@ def _seal(store: Store, run_id: str, left: Sequence[tuple[int, FileEntry]]) -> l
                 again.append((key, entry))
                 continue
             sealed = {"key": key, "bytes": stored.size, "hash": stored.digest, "when": entry.updated_at}
-            connection.execute(_SEAL, sealed)
+            _SEAL.run(connection, sealed)
             effects.named[stored.digest] = stored.size
             effects.closed.add(key)
+        if not again and then is not None:
+            then(connection)
     return again
 
 
@@ -259,8 +277,8 @@ def _checked(name: str) -> str:
         raise Refused("bad_name", str(error)) from error
 
 
-def _row(connection: Connection, run: int, name: str) -> Row[Any] | None:
-    return connection.execute(_BY_NAME, {"of": run, "called": fingerprint(name)}).first()
+def _row(connection: Connection, run: int, name: str) -> Any:
+    return _BY_NAME.first(connection, {"of": run, "called": fingerprint(name)})
 
 
 def _growing_key(connection: Connection, run_id: str, name: str) -> int | None:
@@ -268,7 +286,7 @@ def _growing_key(connection: Connection, run_id: str, name: str) -> int | None:
     return row.serial if row is not None and row.digest is None else None
 
 
-def _entry(connection: Connection, row: Row[Any]) -> FileEntry:
+def _entry(connection: Connection, row: Any) -> FileEntry:
     if row.digest is not None:
         return FileEntry(row.name, row.size, row.digest, None, row.updated_at)
     extent = after_commit.folders(connection).growing.extent(row.serial)
@@ -277,7 +295,7 @@ def _entry(connection: Connection, row: Row[Any]) -> FileEntry:
     return FileEntry(row.name, extent.size, None, row.serial, extent.updated_at)
 
 
-def _leave(effects: after_commit.Effects, before: Row[Any] | None) -> None:
+def _leave(effects: after_commit.Effects, before: Any) -> None:
     if before is None:
         return
     if before.digest is None:

@@ -10,13 +10,17 @@ from sqlalchemy import Connection, bindparam, insert, select
 from runyard.contracts.manifest import FILE, Manifest
 from runyard.store import after_commit
 from runyard.store.errors import NotFound
+from runyard.store.prepared import Prepared
 from runyard.store.store import Store
 from runyard.store.tables import runs, snapshot_objects, snapshots
 
 INCOMPLETE = "SnapshotIncomplete"
 """The code of the error with which a node runner ends a run whose snapshot it could not lay out."""
 
-_LAST_ERROR = select(runs.c.error).where(runs.c.snapshot_id == bindparam("id")).order_by(runs.c.serial.desc()).limit(1)
+_LAST_ERROR = Prepared(
+    select(runs.c.error).where(runs.c.snapshot_id == bindparam("id")).order_by(runs.c.serial.desc()).limit(1)
+)
+_MANIFEST = Prepared(select(snapshots.c.manifest).where(snapshots.c.id == bindparam("id")))
 
 
 def has(connection: Connection, id: str) -> bool:
@@ -25,7 +29,7 @@ def has(connection: Connection, id: str) -> bool:
 
 def is_doubtful(connection: Connection, id: str) -> bool:
     """Whether the last run of a snapshot failed because its content was damaged or not there."""
-    error = connection.scalar(_LAST_ERROR, {"id": id})
+    error = _LAST_ERROR.scalar(connection, {"id": id})
     return isinstance(error, dict) and error.get("code") == INCOMPLETE
 
 
@@ -64,7 +68,7 @@ def create(connection: Connection, manifest: Manifest) -> None:
 
 def manifest_text(connection: Connection, id: str) -> bytes:
     """The manifest as it was sent."""
-    packed = connection.scalar(select(snapshots.c.manifest).where(snapshots.c.id == id))
+    packed = _MANIFEST.scalar(connection, {"id": id})
     if packed is None:
         raise _not_found(id)
     return zlib.decompress(packed)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select
+from sqlalchemy import Connection, Select, bindparam, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
 from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
+from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
 from runyard.store.tables import experiments
 from runyard.store.tables import workspaces as workspace_rows
@@ -23,7 +24,7 @@ ACTIVE_ONLY, ARCHIVED_ONLY, ALL = "ActiveOnly", "ArchivedOnly", "All"
 
 _ROWS: Select[Any] = select(experiments, workspace_rows.c.name.label("workspace_name")).join(workspace_rows)
 # Building a statement costs more than running it: the one that every submit needs is built once.
-_NAMED = _ROWS.where(workspace_rows.c.name == bindparam("within"), experiments.c.name == bindparam("called"))
+_NAMED = Prepared(_ROWS.where(workspace_rows.c.name == bindparam("within"), experiments.c.name == bindparam("called")))
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
     """The experiment of that name; made when it is not there."""
     _check(name)
     named = {"within": workspace, "called": name}
-    row = connection.execute(_NAMED, named).first()
+    row = _NAMED.first(connection, named)
     if row is None:
         here = workspaces.serial(connection, workspace)
         connection.execute(
@@ -53,7 +54,7 @@ def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
                 created_at=datetime.now(timezone.utc),
             )
         )
-        row = connection.execute(_NAMED, named).one()
+        row = _NAMED.first(connection, named)
     return _experiment(row)
 
 
@@ -135,5 +136,5 @@ def _check(name: str) -> None:
         raise Refused("bad_name", str(error)) from error
 
 
-def _experiment(row: Row[Any]) -> Experiment:
+def _experiment(row: Any) -> Experiment:
     return Experiment(row.id, row.workspace_name, row.name, row.tags, row.created_at, row.archived_at)

@@ -12,12 +12,15 @@ from sqlalchemy import Connection, bindparam, insert, select
 
 from runyard.contracts import names
 from runyard.store.errors import Conflict, Refused
+from runyard.store.prepared import Prepared
 from runyard.store.slices import slices
 from runyard.store.tables import deleted_runs, fingerprint, runs
 
-_USED = select(
-    select(runs.c.serial).where(runs.c.id == bindparam("id")).scalar_subquery(),
-    select(deleted_runs.c.id_hash).where(deleted_runs.c.id_hash == bindparam("hash")).scalar_subquery(),
+_USED = Prepared(
+    select(
+        select(runs.c.serial).where(runs.c.id == bindparam("id")).scalar_subquery(),
+        select(deleted_runs.c.id_hash).where(deleted_runs.c.id_hash == bindparam("hash")).scalar_subquery(),
+    )
 )
 
 
@@ -27,7 +30,7 @@ def check(connection: Connection, id: str) -> None:
         names.check("run", id)
     except names.BadName as error:
         raise Refused("bad_name", str(error)) from error
-    serial, deleted = connection.execute(_USED, {"id": id, "hash": fingerprint(id)}).one()
+    serial, deleted = _USED.first(connection, {"id": id, "hash": fingerprint(id)})
     if serial is not None:
         raise Conflict("run_exists", f"There is a run {id!r} already.", "Choose another id, or let it be chosen.")
     if deleted is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, insert, select
 
 from runyard.store.errors import Conflict
+from runyard.store.prepared import Prepared
 from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint, labels
 
@@ -23,12 +24,17 @@ Texts = Mapping[str, "str | None"]
 _OF = select(labels.c.run, labels.c.kind, labels.c.key, labels.c.value).where(
     labels.c.run.in_(bindparam("runs", expanding=True))
 )
+_OF_ONE = Prepared(select(labels.c.kind, labels.c.key, labels.c.value).where(labels.c.run == bindparam("of")))
 _INSERT = insert(labels)
 
 
 def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dict[str, str | None]]:
     """The labels of some runs, by run and kind."""
     found: dict[tuple[int, str], dict[str, str | None]] = defaultdict(dict)
+    if len(runs) == 1:
+        for kind, key, value in _OF_ONE.all(connection, {"of": runs[0]}):
+            found[runs[0], kind][key] = value
+        return found
     for some in slices(runs):
         for run, kind, key, value in connection.execute(_OF, {"runs": some}):
             found[run, kind][key] = value

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, func, insert, literal, select
+from sqlalchemy import Connection, Select, bindparam, func, insert, literal, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import states as state_names
 from runyard.store import damage, tables
 from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused, run_not_found
+from runyard.store.prepared import Prepared
 from runyard.store.runs import experiments, filter, ids, labels
 from runyard.store.runs.filter import RunFilter as RunFilter
 from runyard.store.runs.records import SCRIPT as SCRIPT
@@ -39,29 +40,47 @@ _ROWS: Select[Any] = (
     .join(tables.launches, tables.launches.c.run == tables.runs.c.serial)
 )
 _KEYS = (tables.runs.c.serial, tables.runs.c.id)
-_BY_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
-_CURRENT = _BY_ID.add_columns(
-    select(func.max(tables.states.c.at))
-    .where(tables.states.c.run == tables.runs.c.serial)
-    .scalar_subquery()
-    .label("changed_at")
+_OF_ID = _ROWS.where(tables.runs.c.id == bindparam("id"))
+_BY_ID = Prepared(_OF_ID)
+_CURRENT = Prepared(
+    _OF_ID.add_columns(
+        select(func.max(tables.states.c.at))
+        .where(tables.states.c.run == tables.runs.c.serial)
+        .scalar_subquery()
+        .label("changed_at")
+    )
 )
-_SERIAL = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
-_NEXT_NUMBER = (
+_SERIAL_OF_ID = select(tables.runs.c.serial).where(tables.runs.c.id == bindparam("id"))
+_SERIAL = Prepared(_SERIAL_OF_ID)
+_NEXT_NUMBER = Prepared(
     update_(tables.experiments)
     .where(tables.experiments.c.id == bindparam("of"))
     .values(last_number=tables.experiments.c.last_number + 1)
     .returning(tables.experiments.c.last_number, tables.experiments.c.serial, tables.experiments.c.workspace)
 )
-_INSERT = insert(tables.runs).returning(tables.runs.c.serial)
-_INSERT_LAUNCH = insert(tables.launches)
-_INSERT_STATE = insert(tables.states)
-_UPDATE = update_(tables.runs).where(tables.runs.c.serial == bindparam("at"))
-_WHOSE = tables.launches.c.run == _SERIAL.scalar_subquery()
+_MADE_WITH = (
+    *("id", "number", "workspace", "experiment", "parent_id", "root_id", "kind", "type", "name", "display_name"),
+    *("description", "status", "reason", "target", "created_at", "started_at", "submitted_by", "snapshot_id"),
+)
+_INSERT = Prepared(insert(tables.runs).returning(tables.runs.c.serial), _MADE_WITH)
+_INSERT_LAUNCH = Prepared(insert(tables.launches), ("run", "definition", "launch", "context", "nodes"))
+_INSERT_STATE = Prepared(insert(tables.states), ("run", "status", "at", "reason"))
+_STATES = Prepared(
+    select(tables.states.c.status, tables.states.c.at, tables.states.c.reason)
+    .where(tables.states.c.run == bindparam("of"))
+    .order_by(tables.states.c.serial)
+)
+_CHANGED = ("status", "reason", "started_at", "ended_at", "error", "warnings")
+_UPDATE = Prepared(
+    update_(tables.runs)
+    .where(tables.runs.c.serial == bindparam("at"))
+    .values({name: bindparam(f"new_{name}", type_=tables.runs.c[name].type) for name in _CHANGED})
+)
+_WHOSE = tables.launches.c.run == _SERIAL_OF_ID.scalar_subquery()
 _SET_HANDLE = update_(tables.launches).where(_WHOSE).values(handle=bindparam("handle"))
-_HANDLE = select(tables.launches.c.handle).where(_WHOSE)
-_DEFINED = select(tables.launches.c.definition, tables.launches.c.launch).where(_WHOSE)
-_SNAPSHOT = select(tables.snapshots.c.serial).where(tables.snapshots.c.id == bindparam("id"))
+_HANDLE = Prepared(select(tables.launches.c.handle).where(_WHOSE))
+_DEFINED = Prepared(select(tables.launches.c.definition, tables.launches.c.launch).where(_WHOSE))
+_SNAPSHOT = Prepared(select(tables.snapshots.c.serial).where(tables.snapshots.c.id == bindparam("id")))
 
 
 def create(connection: Connection, new: NewRun) -> Run:
@@ -71,10 +90,10 @@ def create(connection: Connection, new: NewRun) -> Run:
         raise Refused("bad_request", "The type or the target of the run is too long.", "Use 255 characters at most.")
     _check_snapshot(connection, new.snapshot_id)
     experiment_id, root_id = _place(connection, new)
-    number, experiment, workspace = connection.execute(_NEXT_NUMBER, {"of": experiment_id}).one()
+    number, experiment, workspace = _NEXT_NUMBER.first(connection, {"of": experiment_id})
     now = datetime.now(timezone.utc)
-    serial = connection.scalar(
-        _INSERT,
+    serial: int = _INSERT.scalar(
+        connection,
         {
             "id": new.id,
             "number": number,
@@ -96,11 +115,10 @@ def create(connection: Connection, new: NewRun) -> Run:
             "snapshot_id": new.snapshot_id,
         },
     )
-    assert serial is not None
     context = build_contexts.of_launch(connection, new.launch)
     made = {"definition": new.definition, "launch": new.launch, "context": context, "nodes": new.nodes}
-    connection.execute(_INSERT_LAUNCH, {"run": serial, **made})
-    connection.execute(_INSERT_STATE, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
+    _INSERT_LAUNCH.run(connection, {"run": serial, **made})
+    _INSERT_STATE.run(connection, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
     labels.add_all(connection, serial, {labels.TAG: new.tags, labels.PROPERTY: new.properties})
     return get(connection, new.id)
 
@@ -113,13 +131,13 @@ def get(connection: Connection, run_id: str) -> Run:
 
 
 def look_up(connection: Connection, run_id: str) -> Run | None:
-    row = connection.execute(_BY_ID, {"id": run_id}).first()
+    row = _BY_ID.first(connection, {"id": run_id})
     return None if row is None else _with_labels(connection, [row])[0]
 
 
 def serial_of(connection: Connection, run_id: str) -> int:
     """The number by which other rows refer to a run."""
-    serial: int | None = connection.scalar(_SERIAL, {"id": run_id})
+    serial: int | None = _SERIAL.scalar(connection, {"id": run_id})
     if serial is None:
         raise run_not_found(run_id)
     return serial
@@ -140,7 +158,7 @@ def find(
 
 
 def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
-    row = connection.execute(_DEFINED, {"id": run_id}).first()
+    row = _DEFINED.first(connection, {"id": run_id})
     if row is None:
         raise run_not_found(run_id)
     return row.definition or {}, row.launch
@@ -187,7 +205,7 @@ class Current:
 
 
 def current(connection: Connection, run_id: str) -> Current:
-    row = connection.execute(_CURRENT, {"id": run_id}).first()
+    row = _CURRENT.first(connection, {"id": run_id})
     if row is None:
         raise run_not_found(run_id)
     return Current(_with_labels(connection, [row])[0], row.serial, row.changed_at)
@@ -229,30 +247,15 @@ def change_state(
         error=error if ends or error else run.error,
         warnings=[*run.warnings, *(warning for warning in warnings if warning not in run.warnings)],
     )
-    connection.execute(
-        _UPDATE,
-        {
-            "at": before.serial,
-            "status": status,
-            "reason": after.reason,
-            "started_at": after.started_at,
-            "ended_at": after.ended_at,
-            "error": after.error,
-            "warnings": after.warnings or None,
-        },
-    )
-    connection.execute(_INSERT_STATE, {"run": before.serial, "status": status, "at": at, "reason": after.reason})
+    changed = {f"new_{name}": getattr(after, name) for name in _CHANGED}
+    _UPDATE.run(connection, {**changed, "at": before.serial, "new_warnings": after.warnings or None})
+    _INSERT_STATE.run(connection, {"run": before.serial, "status": status, "at": at, "reason": after.reason})
     return after
 
 
 def states(connection: Connection, run_id: str) -> list[StateChange]:
     """Every state of a run, the first one first."""
-    query = (
-        select(tables.states.c.status, tables.states.c.at, tables.states.c.reason)
-        .where(tables.states.c.run == serial_of(connection, run_id))
-        .order_by(tables.states.c.serial)
-    )
-    return [StateChange(row.status, row.at, row.reason) for row in connection.execute(query)]
+    return [StateChange(*row) for row in _STATES.all(connection, {"of": serial_of(connection, run_id)})]
 
 
 def active(connection: Connection) -> list[Run]:
@@ -280,7 +283,7 @@ def set_handle(connection: Connection, run_id: str, handle: Json | None) -> None
 
 
 def handle(connection: Connection, run_id: str) -> Json | None:
-    row = connection.execute(_HANDLE, {"id": run_id}).first()
+    row = _HANDLE.first(connection, {"id": run_id})
     if row is None:
         raise run_not_found(run_id)
     found: Json | None = row.handle
@@ -304,7 +307,7 @@ def ancestors(connection: Connection, run_id: str) -> list[str]:
     return list(connection.scalars(select(line.c.id).order_by(line.c.height)))
 
 
-def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]:
+def _with_labels(connection: Connection, found: Sequence[Any]) -> list[Run]:
     """The runs of some rows. Where they are many, one whose labels cannot be read is left out."""
     if not found:
         return []
@@ -349,7 +352,7 @@ def _with_labels(connection: Connection, found: Sequence[Row[Any]]) -> list[Run]
     ]
 
 
-def _one_of_many(connection: Connection, row: Row[Any]) -> list[Run]:
+def _one_of_many(connection: Connection, row: Any) -> list[Run]:
     try:
         return _with_labels(connection, [row])
     except damage.ERRORS as error:
@@ -360,14 +363,14 @@ def _one_of_many(connection: Connection, row: Row[Any]) -> list[Run]:
 def _check_snapshot(connection: Connection, snapshot_id: str | None) -> None:
     if snapshot_id is None:
         return
-    if connection.scalar(_SNAPSHOT, {"id": snapshot_id}) is None:
+    if _SNAPSHOT.scalar(connection, {"id": snapshot_id}) is None:
         raise NotFound("snapshot_not_found", f"There is no snapshot {snapshot_id!r}.", "Send it first.")
 
 
 def _place(connection: Connection, new: NewRun) -> tuple[str, str]:
     """The experiment and the root of a new run."""
     if new.parent_id is not None:
-        parent = connection.execute(_BY_ID, {"id": new.parent_id}).first()
+        parent = _BY_ID.first(connection, {"id": new.parent_id})
         if parent is None:
             raise run_not_found(new.parent_id)
         return parent.experiment_id, parent.root_id

@@ -10,13 +10,19 @@ from datetime import timedelta
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from runyard.store.errors import Refused
+from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
 from runyard.store.tables import workspace_settings
+from runyard.store.tables import workspaces as workspace_rows
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
 
-_FIND = select(workspace_settings).where(workspace_settings.c.workspace == bindparam("here"))
+_FIND = Prepared(
+    select(workspace_settings.c.key, workspace_settings.c.value)
+    .join(workspace_rows)
+    .where(workspace_rows.c.name == bindparam("here"))
+)
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _AGE = re.compile(r"(\d{1,6})([hdw])", re.IGNORECASE | re.ASCII)
@@ -51,8 +57,9 @@ def remove(connection: Connection, workspace: str, key: str) -> None:
 
 def find(connection: Connection, workspace: str) -> dict[str, str]:
     """The value of every known key, whether it was set or not."""
-    rows = connection.execute(_FIND, {"here": workspaces.serial(connection, workspace)})
-    found = {row.key: row.value for row in rows}
+    found = dict(_FIND.all(connection, {"here": workspace}))
+    if not found:
+        workspaces.serial(connection, workspace)  # refused when there is no such workspace
     return {key: found.get(key, setting.default) for key, setting in KNOWN.items()}
 
 

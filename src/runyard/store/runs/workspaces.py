@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
 from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
+from runyard.store.prepared import Prepared
 from runyard.store.tables import workspaces
 
 DEFAULT = "local"
@@ -21,8 +22,8 @@ NO_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 Tags = Mapping[str, "str | None"]
 
-_SERIAL = select(workspaces.c.serial).where(workspaces.c.name == bindparam("name"))
-_NAMED = select(workspaces).where(workspaces.c.name == bindparam("name"))
+_SERIAL = Prepared(select(workspaces.c.serial).where(workspaces.c.name == bindparam("name")))
+_NAMED = Prepared(select(workspaces).where(workspaces.c.name == bindparam("name")))
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def create(
         names.check("workspace", name)
     except names.BadName as error:
         raise Refused("bad_name", str(error)) from error
-    row = connection.execute(_NAMED, {"name": name}).first()
+    row = _NAMED.first(connection, {"name": name})
     if row is not None:
         if not exist_ok:
             raise Conflict(
@@ -85,12 +86,15 @@ def ensure_default(connection: Connection) -> Workspace:
 
 
 def get(connection: Connection, name: str) -> Workspace:
-    return _workspace(_row(connection, name))
+    row = _NAMED.first(connection, {"name": name})
+    if row is None:
+        raise _not_found(name)
+    return _workspace(row)
 
 
 def serial(connection: Connection, name: str) -> int:
     """The number by which rows refer to a workspace."""
-    found: int | None = connection.scalar(_SERIAL, {"name": name})
+    found: int | None = _SERIAL.scalar(connection, {"name": name})
     if found is None:
         raise _not_found(name)
     return found
@@ -121,13 +125,6 @@ def update(
     return get(connection, name)
 
 
-def _row(connection: Connection, name: str) -> Row[Any]:
-    row = connection.execute(select(workspaces).where(workspaces.c.name == name)).first()
-    if row is None:
-        raise _not_found(name)
-    return row
-
-
 def _not_found(name: str) -> NotFound:
     return NotFound(
         "workspace_not_found",
@@ -136,7 +133,7 @@ def _not_found(name: str) -> NotFound:
     )
 
 
-def _workspace(row: Row[Any]) -> Workspace:
+def _workspace(row: Any) -> Workspace:
     return Workspace(
         row.name,
         row.id,
