@@ -1,7 +1,7 @@
 """Statements that every run needs several times, compiled once and handed straight to the database's driver.
 
-What SQLAlchemy does around each execution (contexts, events, results) costs ten times what the statement itself does,
-and the life of a short run is some sixty of them. A prepared statement uses the same SQL and the same column types, so
+What SQLAlchemy does around each execution (contexts, events, results) costs several times what the statement does, and
+the life of a short run is some sixty of them. A prepared statement uses the same SQL and the same column types, so
 it reads and writes exactly what `connection.execute` would; a driver's errors are raised as SQLAlchemy raises them.
 Statements with lists (`IN`) are not for it, nor are columns with a default that Python computes.
 """
