@@ -57,16 +57,20 @@ class LocalEngine(Engine):
         at_work = self._folders.at_work(run_id)
         if not any(at_work.values()):
             return None
-        started = []
-        for folder, handle in at_work.items():
-            if handle is not None:
-                started.append(_found(handle))
-            elif not self._folders.begun_in(folder):
-                try:
-                    started.append(self._start(self._folders.nursery(Plan.load(folder).sdk), folder))
-                except (OSError, BadFile) as error:
-                    raise EngineError(f"The node runner could not be started in {folder}: {error}") from error
+        missing = [folder for folder, at in at_work.items() if at is None and not self._folders.begun_in(folder)]
+        new = {folder: self._start_late(folder) for folder in missing}
+        started = [
+            _found(at) if at is not None else new[folder] for folder, at in at_work.items() if at or folder in new
+        ]
         return _watched(run_id, started, events)
+
+    def _start_late(self, folder: Path) -> Started:
+        try:
+            return self._start(self._folders.nursery(Plan.load(folder).sdk), folder)
+        except OSError as error:
+            raise EngineError(why(error, folder)) from error
+        except BadFile as error:
+            raise EngineError(f"The node runner could not be started in {folder}: {error}") from error
 
     def _start(self, nursery: Nursery, folder: Path) -> Started:
         try:
