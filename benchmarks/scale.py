@@ -138,7 +138,7 @@ def _long_series(server: Server, ours: Environment, amounts: Amounts) -> list[tu
     memory, waits, over = server.memory(), [0.0], threading.Event()
     other = threading.Thread(target=_knock, args=(server, waits, over))
     other.start()
-    server.call("GET", f"/api/runs/{run_id}/metrics")
+    server.drain(f"/api/runs/{run_id}/metrics")
     over.set()
     other.join()
     time.sleep(2)

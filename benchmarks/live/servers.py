@@ -57,6 +57,16 @@ class Server:
             )
         return json.loads(content) if content else None
 
+    def drain(self, path: str) -> None:
+        """Read a long response and keep nothing of it: to parse it would stop every thread of this process."""
+        with contextlib.closing(self.connect()) as connection:
+            connection.request("GET", path, headers=dict(self.headers))
+            response = connection.getresponse()
+            if response.status != 200:
+                raise Failed(f"GET {path} was answered with {response.status}")
+            while response.read(1 << 16):
+                pass
+
     def cpu(self) -> float:
         """Seconds of CPU that the server itself has used."""
         times = self.process.cpu_times()

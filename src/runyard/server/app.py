@@ -16,7 +16,7 @@ from runyard import __version__
 from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.server import maintenance
+from runyard.server import garbage, maintenance
 from runyard.server.api import (
     compute,
     deliveries,
@@ -100,6 +100,7 @@ def create_app(settings: Settings) -> FastAPI:
             )
             stack.callback(live.close)
             stack.callback(asyncio.create_task(_maintain(settings, store, engines)).cancel)
+            stack.callback(asyncio.create_task(garbage.collect_seldom()).cancel)
             yield
 
     # Neither of the pages that show the API is on: they load scripts from elsewhere.

@@ -83,6 +83,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     gc.disable()
     from runyard.server.app import create_app
     from runyard.server.connections import raise_limit
+    from runyard.server.garbage import collect_young
     from runyard.server.threads import take_short_turns
     from runyard.server.uvicorn_server import Server
     from runyard.store.errors import DiskFull, StoreError
@@ -97,6 +98,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     take_short_turns()
     server = Server(create_app(settings), started)
     gc.freeze()
+    collect_young()
     gc.enable()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, server.handle_exit)
