@@ -18,6 +18,8 @@ from runyard.server.settings import Settings
 WHEEL = "pkg-1.0-py3-none-any.whl"
 JOURNAL = b'["v","loss",0.5,1700000000.0,1]\n["g",{"a":"b"}]\n["l","list",[1,true,null],1700000000.0]\n'
 
+DATASET = {"definition": {"kind": "file", "sources": [{"url": "http://gone.example/a.txt"}], "steps": []}}
+
 
 class RealThings:
     """What the requests may name, by the route and its parameters. What a request removes is made for it."""
@@ -36,6 +38,12 @@ class RealThings:
         client.ok("POST", "/api/workspaces/local/compute", {"name": "cluster", "max_nodes": 1})
         self._put = {"pattern": "env-*", "interpreter": "/usr/bin/python3"}
         client.ok("PUT", "/api/workspaces/local/environment-maps", self._put)
+        (home / "data").mkdir(exist_ok=True)
+        (home / "data" / "a.txt").write_bytes(b"content")
+        self._map = {"prefix": "http://gone.example/", "place": str(home / "data")}
+        client.ok("PUT", "/api/workspaces/local/data-map", self._map)
+        self._dataset = client.ok("POST", "/api/workspaces/local/datasets", DATASET)["id"]
+        self._registered("images")
 
     def fresh(self, stem: str) -> str:
         return f"{stem}{next(self._number)}"
@@ -64,6 +72,12 @@ class RealThings:
                 "workspace": "local",
                 "name": self._cluster() if _removes(label) else "cluster",
             },
+            "/api/workspaces/{workspace}/data": lambda label: {
+                "workspace": "local",
+                "id": self._dataset,
+                "name": self._registered(self.fresh("images")) if _removes(label) else "images",
+                "version": 1,
+            },
             "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
             "/api/experiments/{id}": lambda label: {
@@ -88,6 +102,11 @@ class RealThings:
         if label.startswith("DELETE") and "environment-maps" in label:
             self.client.ok("PUT", "/api/workspaces/local/environment-maps", self._put)
             return {"pattern": "env-*"}
+        if label.startswith("DELETE") and "data-map" in label:
+            self.client.ok("PUT", "/api/workspaces/local/data-map", self._map)
+            return {"prefix": self._map["prefix"]}
+        if label.startswith("GET") and "/datasets" in label:
+            return {"version": None, "after": None, "path": "/a.txt"}
         if "/appends/" in label or "/journals/" in label:
             return {"offset": 0}
         if label.startswith("GET") and label.endswith("/retention"):
@@ -119,6 +138,12 @@ class RealThings:
             return {"definition": {"name": self.fresh("env-")}}
         if label == "PUT /api/workspaces/{workspace}/environment-maps":
             return self._put
+        if label == "PUT /api/workspaces/{workspace}/data-map":
+            return self._map
+        if label == "POST /api/workspaces/{workspace}/datasets":
+            return DATASET
+        if label.endswith("/registrations"):
+            return {**generated, "name": self.fresh("images")}
         if label == "POST /api/workspaces":
             return {**generated, "name": self.fresh("workspace-")}
         if "/settings/" in label:
@@ -128,6 +153,11 @@ class RealThings:
         if label.endswith("/facts"):
             return {"fact": "started"}
         return generated
+
+    def _registered(self, name: str) -> str:
+        body = {"name": name, "create_new_version": True}
+        self.client.ok("POST", f"/api/workspaces/local/datasets/{self._dataset}/registrations", body)
+        return name
 
     def _workspace(self) -> str:
         name = self.fresh("workspace-")

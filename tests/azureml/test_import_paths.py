@@ -73,7 +73,7 @@ def test_the_version_that_scripts_print() -> None:
     assert azureml.core.__version__ == azureml.core.VERSION
 
 
-@pytest.mark.parametrize("name", ["Dataset", "Datastore", "Model", "Webservice", "Keyvault"])
+@pytest.mark.parametrize("name", ["Datastore", "Model", "Webservice", "Keyvault"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
     message = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
     with pytest.raises(ImportError, match=message):
@@ -91,10 +91,10 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
         ("from azureml.core.webservice import AciWebservice", "azureml.core.webservice"),
         ("from azureml.core import model", "azureml.core.model"),
         ("from azureml.core.model import Model", "azureml.core.model"),
-        ("from azureml.data.dataset_factory import FileDatasetFactory", "azureml.data.dataset_factory"),
+        ("from azureml.data.tabular_dataset import TabularDataset", "azureml.data.tabular_dataset"),
         ("from azureml.train.hyperdrive.policy import BanditPolicy", "azureml.train.hyperdrive.policy"),
         ("from azureml.train.hyperdrive import choice", "azureml.train.hyperdrive.choice"),
-        ("from azureml.data import FileDataset", "azureml.data.FileDataset"),
+        ("from azureml.data import TabularDataset", "azureml.data.TabularDataset"),
         ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
         ("import importlib; importlib.import_module('azureml.opendatasets')", "azureml.opendatasets"),
     ],

@@ -12,7 +12,7 @@ from runyard.contracts import states
 from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.store import copying, tables
-from runyard.store.assets import environment_maps, environments
+from runyard.store.assets import datasets, environment_maps, environments
 from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
@@ -49,6 +49,8 @@ def fill(store: Store, make_run: MakeRun) -> None:
         environment_maps.put(connection, "other", "*", definition=environment)
         workspace_settings.put(connection, "other", "environments.relax", "true")
         wheels.put(connection, "other", "mine-1.0-py3-none-any.whl", wheel)
+        images = datasets.save(connection, "other", {"kind": "file", "sources": [{"url": "http://h/ü"}], "steps": []})
+        datasets.register(connection, "other", images.id, "images", tags={"ü": "☃"})
     make_run("r", snapshot_id=code.id, tags={"a": "b", "long": "x" * 10_000}, definition={"x": [1, None, 1e300]})
     make_run("child", parent_id="r")
     strange = ({"f": name} for name in ("nan", "inf", "-inf"))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         prepare_compute_target,
         remove_legacy_compute_target,
     )
+    from runyard.sdk.data.dataset import Dataset
     from runyard.sdk.environment.container_registry import ContainerRegistry
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
@@ -26,6 +27,7 @@ __all__ = [
     "VERSION",
     "ComputeTarget",
     "ContainerRegistry",
+    "Dataset",
     "Environment",
     "Experiment",
     "Run",
@@ -46,6 +48,7 @@ __getattr__ = late_names(
     {
         "ComputeTarget": "runyard.sdk.compute.compute",
         "ContainerRegistry": "runyard.sdk.environment.container_registry",
+        "Dataset": "runyard.sdk.data.dataset",
         "Environment": "runyard.sdk.environment.environment",
         "Experiment": "runyard.sdk.experiment",
         "Run": "runyard.sdk.run.run",
@@ -60,7 +63,6 @@ __getattr__ = late_names(
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
     not_yet=(
-        "Dataset",
         "Datastore",
         "Keyvault",
         "Model",

@@ -1,5 +1,16 @@
-"""azureml.data: so far paths and references."""
+"""azureml.data: paths, references and file datasets."""
+
+from typing import TYPE_CHECKING
 
 from runyard.sdk.sdk_v1 import late_names
 
-__getattr__ = late_names(__name__, {}, not_yet=("DataType", "FileDataset", "OutputFileDatasetConfig", "TabularDataset"))
+if TYPE_CHECKING:
+    from runyard.sdk.data.file_dataset import FileDataset
+
+__all__ = ["FileDataset"]
+
+__getattr__ = late_names(
+    __name__,
+    {"FileDataset": "runyard.sdk.data.file_dataset"},
+    not_yet=("DataType", "OutputFileDatasetConfig", "TabularDataset"),
+)

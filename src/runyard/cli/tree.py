@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from runyard import __version__
-from runyard.cli.commands import compute, config, database, env, retention
+from runyard.cli.commands import compute, config, data, database, env, retention
 from runyard.cli.main import AROUND, COMMANDS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer
@@ -79,6 +79,13 @@ def _declare(group: typer.Typer) -> None:
 for _name, (_module, _panel) in COMMANDS.items():
     _command = getattr(importlib.import_module(f"runyard.cli.commands.{_module}"), _name)
     app.command(rich_help_panel=_panel)(_command)
-for _group, _panel in ((compute, AROUND), (env, AROUND), (config, AROUND), (database, SERVER), (retention, SERVER)):
+for _group, _panel in (
+    (compute, AROUND),
+    (env, AROUND),
+    (data, AROUND),
+    (config, AROUND),
+    (database, SERVER),
+    (retention, SERVER),
+):
     app.add_typer(_group.app, rich_help_panel=_panel)
 _declare(app)

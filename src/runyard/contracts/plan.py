@@ -43,6 +43,7 @@ class Launch:
     container: dict[str, Any] = field(default_factory=dict)  # how a container is run: arguments, shm_size
     notes: list[str] = field(default_factory=list)  # how the environment came to be the one above, for its log
     distribution: dict[str, Any] = field(default_factory=dict)  # a `contracts.distribution.Distribution`
+    inputs: list[dict[str, Any]] = field(default_factory=list)  # datasets: name, dataset (id), mode, path_on_compute
     restarts: int = RESTARTS  # how often the run is restarted automatically after its nodes were taken away
 
     @staticmethod

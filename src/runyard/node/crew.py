@@ -94,6 +94,12 @@ class Crew:
         else:
             prepare(self.plan, self.folder, check)
         self._environment = environment.ready(self.plan, self.folder, check, report)
+        if self.plan.launch.inputs:
+            from runyard.node.prepare.data import with_inputs
+
+            shares = self.state.shares_work
+            found = with_inputs(self.plan, self.folder, self.work, shares, check, report)
+            self.plan = replace(self.plan, launch=found)
         distribution = self.plan.distribution
         if distribution.gang:
             from runyard.node.launch.meeting import ports_wanted

@@ -21,16 +21,16 @@ _OF_AZUREML = (
     "widgets",
 )
 _OF_CORE = (
-    *("authorization", "databricks", "dataset", "datastore", "image", "keyvault", "linked_service", "model"),
+    *("authorization", "databricks", "datastore", "image", "keyvault", "linked_service", "model"),
     *("model_proxy", "private_endpoint", "profile", "util", "webservice"),
     *("compute.adla", "compute.databricks", "compute.datafactory", "compute.dsvm", "compute.hdinsight"),
     "compute.synapse",
 )
 _OF_DATA = (
-    *("abstract_dataset", "abstract_datastore", "azure_data_lake_datastore", "azure_my_sql_datastore"),
+    *("abstract_datastore", "azure_data_lake_datastore", "azure_my_sql_datastore"),
     *("azure_postgre_sql_datastore", "azure_sql_database_datastore", "azure_storage_datastore", "constants"),
-    *("context_managers", "dataset_action_run", "dataset_definition", "dataset_error_handling", "dataset_factory"),
-    *("dataset_profile", "dataset_snapshot", "dataset_type_definitions", "dbfs_datastore", "file_dataset"),
+    *("context_managers", "dataset_action_run", "dataset_definition", "dataset_error_handling"),
+    *("dataset_profile", "dataset_snapshot", "dataset_type_definitions", "dbfs_datastore"),
     *("hdfs_datastore", "output_dataset_config", "sql_data_reference", "stored_procedure_parameter"),
     "tabular_dataset",
 )

@@ -395,6 +395,31 @@ environment_maps = Table(
     Index("environment_maps_by_context", "context"),
 )
 
+datasets = Table(
+    "datasets",
+    metadata,
+    _serial(),
+    Column("id", CleanText, nullable=False, unique=True),
+    _workspace(),
+    Column("definition", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("datasets_by_workspace", "workspace"),
+    sqlite_autoincrement=True,
+)
+
+dataset_versions = Table(
+    "dataset_versions",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("dataset", Serial, ForeignKey("datasets.serial", ondelete="CASCADE"), nullable=False),
+    Column("description", CleanText),
+    Column("tags", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("dataset_versions_by_dataset", "dataset"),
+)
+
 workspace_settings = Table(
     "workspace_settings",
     metadata,

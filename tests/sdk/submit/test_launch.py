@@ -76,9 +76,11 @@ def test_no_machine_is_made_for_one_run(name: str) -> None:
         refuse_on_demand(run_config)
 
 
-def test_datasets_are_refused_with_words(tmp_path: Path) -> None:
+def test_an_input_becomes_the_variable_with_its_path(tmp_path: Path) -> None:
     images = DatasetConsumptionConfig("images", ("ws", "birds"), "mount")
     run_config = get_run_config_from_script_run(ScriptRunConfig(".", "train.py", ["--data", images]))
     assert run_config.arguments == ["--data", "DatasetConsumptionConfig:images"]
-    with pytest.raises(UserErrorException, match="datasets as inputs"):
-        launch_of(run_config, LOCAL_ENGINE)
+    given = {"name": "images", "dataset": "1", "mode": "mount", "path_on_compute": None}
+    launch = launch_of(run_config, LOCAL_ENGINE, [given])
+    assert launch["arguments"] == ["--data", "$AZUREML_DATAREFERENCE_images"]
+    assert launch["inputs"] == [given]

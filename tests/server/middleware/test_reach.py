@@ -66,13 +66,22 @@ WITHIN = {
     ("GET", f"{WS}/environments/{{name}}/versions"),
     ("GET", f"{WS}/wheels/{{name}}"),
     ("PUT", f"{WS}/wheels/{{name}}"),
+    ("GET", f"{WS}/datasets"),
+    ("POST", f"{WS}/datasets"),
+    ("GET", f"{WS}/datasets/by-name/{{name}}"),
+    ("GET", f"{WS}/datasets/by-name/{{name}}/versions"),
+    ("PATCH", f"{WS}/datasets/by-name/{{name}}/versions/{{version}}"),
+    ("POST", f"{WS}/datasets/{{id}}/registrations"),
 }
 TARGETS = {
     ("GET", f"{WS}/compute"),
     ("GET", f"{WS}/compute/{{name}}"),
     ("GET", f"{WS}/compute/{{name}}/nodes"),
+    ("GET", f"{WS}/datasets/{{id}}"),
+    ("GET", f"{WS}/datasets/{{id}}/files"),
+    ("GET", f"{WS}/datasets/{{id}}/content"),
 }
-"""Of its own workspace, also for a run that is narrowed to itself: a child run needs a target."""
+"""Of its own workspace, also for a run that is narrowed to itself: a child run needs a target, a run its inputs."""
 FILTERED = {("GET", "/api/workspaces")}
 """Answered with the workspace of the run alone."""
 USERS = {
@@ -90,6 +99,10 @@ USERS = {
     ("GET", f"{WS}/environment-maps"),
     ("PUT", f"{WS}/environment-maps"),
     ("DELETE", f"{WS}/environment-maps"),
+    ("DELETE", f"{WS}/datasets/by-name/{{name}}"),
+    ("GET", f"{WS}/data-map"),
+    ("PUT", f"{WS}/data-map"),
+    ("DELETE", f"{WS}/data-map"),
     ("GET", f"{WS}/settings"),
     ("PUT", f"{WS}/settings/{{key}}"),
     ("DELETE", f"{WS}/settings/{{key}}"),
@@ -181,6 +194,8 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
         path += f"?parent={run['id']}"
     if template.endswith("environment-maps") and method == "DELETE":
         path += "?pattern=x"
+    if template.endswith("/content"):
+        path += "?path=/x"
     body = _body(made, method, template, which, workspace)
     raw = b"{}\n" if template.endswith("/deliveries") else b"" if body is None else None
     return made.own.call(method, path, body, body=raw, begin=template.endswith("/events"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -66,6 +67,8 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "started", started
     if used := _environment(run):
         yield "environment", used
+    for each in (run.get("launch") or {}).get("inputs") or ():
+        yield "input", f"{each['name']}: dataset {each['dataset']} ({each['mode']}){_seen(run, each['name'])}"
     if run["snapshot_id"]:
         yield "snapshot", run["snapshot_id"]
     if git := _git(run["properties"]):
@@ -74,6 +77,15 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "tags", ", ".join(key if value is None else f"{key}={value}" for key, value in run["tags"].items())
     if run["web_url"]:
         yield "address", run["web_url"]
+
+
+def _seen(run: RunDocument, name: str) -> str:
+    """How much of an input the run saw, once that was recorded."""
+    try:
+        found = json.loads(run["properties"].get(f"runyard.data.{name}") or "")
+        return f", {formatting.count(int(found['files']), 'file')}, {formatting.size(int(found['bytes']))}"
+    except (ValueError, TypeError, KeyError):
+        return ""
 
 
 def _what_was_started(run: RunDocument) -> str:

@@ -57,6 +57,15 @@ class Dataset(Configuration):
         self.name = dataset_name
         self.version = dataset_version
 
+    @property
+    def unsaved(self) -> Any:
+        """A dataset without an id, which gets one when the run is submitted. It is no part of the configuration."""
+        return self.__dict__.get("_unsaved")
+
+    @unsaved.setter
+    def unsaved(self, dataset: Any) -> None:
+        self.__dict__["_unsaved"] = dataset
+
 
 @dataclass(repr=False)
 class DataLocation(Configuration):

@@ -78,6 +78,8 @@ def _dataset(dataset: Any) -> Dataset:
             raise UserErrorException("A dataset is named by (workspace, name) or (workspace, name, version).")
         return Dataset(None, str(dataset[1]), str(dataset[2]) if len(dataset) == 3 else None)
     version = getattr(dataset, "version", None)
-    return Dataset(
+    found = Dataset(
         getattr(dataset, "id", None), getattr(dataset, "name", None), None if version is None else str(version)
     )
+    found.unsaved = dataset if found.id is None else None
+    return found

@@ -1,32 +1,38 @@
 """The datasets of a run, seen from inside: the paths of its inputs and outputs.
 
-The node runner puts the paths into the environment. Dataset objects themselves are not in this version.
+The node runner puts the paths into the environment; of an input that is read directly it is the dataset's id.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Iterator, Mapping, NoReturn
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NoReturn
 
+from runyard.contracts.data.datasets import DIRECT, PATH_VARIABLE
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
     from runyard.sdk.workspace.workspace import Workspace
 
 
-class InputDatasets(Mapping[str, str]):
-    """`run.input_datasets["name"]` is the path of an input."""
+class InputDatasets(Mapping[str, Any]):
+    """`run.input_datasets["name"]` is the path of an input; the dataset itself for one that is read directly."""
 
     _variable, _separator = "AZUREML_DATASET_ENVIRONMENT_VARS", ","
 
     def __init__(self, workspace: Workspace | None) -> None:
         self.workspace = workspace
 
-    def __getitem__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> Any:
         if name not in self._names():
             known = ", ".join(self._names()) or "none"
             raise KeyError(f"The run has no dataset {name!r}; it has: {known}.")
-        return os.environ[name]
+        value = os.environ.get(PATH_VARIABLE + name) or os.environ[name]
+        if f"{name}:{DIRECT}" not in self._listed() or self.workspace is None:
+            return value
+        from runyard.sdk.data.abstract_dataset import AbstractDataset
+
+        return AbstractDataset.get_by_id(self.workspace, value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names())
@@ -35,9 +41,11 @@ class InputDatasets(Mapping[str, str]):
         return len(self._names())
 
     def _names(self) -> list[str]:
-        listed = os.environ.get(self._variable, "").split(self._separator)
-        names = [part.partition(":")[0] for part in listed if part]
-        return [name for name in names if name in os.environ]
+        names = [part.partition(":")[0] for part in self._listed()]
+        return [name for name in names if name in os.environ or PATH_VARIABLE + name in os.environ]
+
+    def _listed(self) -> list[str]:
+        return [part for part in os.environ.get(self._variable, "").split(self._separator) if part]
 
 
 class OutputDatasets(InputDatasets):
@@ -54,6 +62,6 @@ class LinkOutput:
 
     def link(self, dataset: object, run: object = None) -> NoReturn:
         raise UserErrorException(
-            f"The output {self.name!r} cannot be linked: this version of Runyard has no datasets. Write the files to "
-            "./outputs, and they are kept in the run's history."
+            f"The output {self.name!r} cannot be linked: this version of Runyard has no output datasets. "
+            "Write the files to ./outputs, and they are kept in the run's history."
         )

@@ -27,13 +27,28 @@ def details(document: RunDocument) -> dict[str, Any]:
         "error": error_of(document),
         "warnings": document["warnings"] or None,
         "properties": document["properties"],
-        "inputDatasets": [],
+        "inputDatasets": input_datasets(document),
         "outputDatasets": [],
         "runDefinition": document.get("definition") or None,
         "logFiles": {name: file_url(document, name) for name in document.get("logs", [])},
     }
     found = {key: value for key, value in values.items() if value is not None}
     found["submittedBy"] = document["submitted_by"]
+    return found
+
+
+def input_datasets(document: RunDocument) -> list[dict[str, Any]]:
+    """The datasets that the run was given, as SDK v1 lists them."""
+    found = []
+    for each in (document.get("launch") or {}).get("inputs") or ():
+        how: dict[str, Any] = {
+            "type": "RunInput",
+            "inputName": each["name"],
+            "mechanism": str(each["mode"]).capitalize(),
+        }
+        if each.get("path_on_compute"):
+            how["pathOnCompute"] = each["path_on_compute"]
+        found.append({"dataset": {"id": each["dataset"]}, "consumptionDetails": how})
     return found
 
 

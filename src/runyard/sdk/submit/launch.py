@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from runyard.contracts.compute import LOCAL_ENGINE
 from runyard.contracts.distribution import Distribution
@@ -15,6 +15,7 @@ from runyard.contracts.environment import CONTAINER, CURRENT, Specification, spe
 from runyard.contracts.plan import Launch
 from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
 from runyard.sdk.submit.distribution import distribution_of
+from runyard.sdk.submit.inputs import variable
 
 if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
@@ -31,8 +32,9 @@ OF_THE_SHELL = (
 one, long ago. Only search paths and the locale: the rest may hold secrets, and what is sent is stored."""
 
 
-def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
-    """The checked `runyard.contracts.plan.Launch` of a run configuration, as it is sent; `engine` is its target's."""
+def launch_of(run_config: RunConfiguration, engine: str, inputs: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """The checked `runyard.contracts.plan.Launch` of a run configuration, as it is sent; `engine` is its target's,
+    `inputs` are those of `runyard.sdk.submit.inputs`."""
     command = run_config.command
     if run_config.script and command:
         raise UserErrorException(
@@ -51,7 +53,7 @@ def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
     launch = Launch(
         script=run_config.script or None,
         command=str(command) if command else None,
-        arguments=[str(argument) for argument in run_config.arguments or ()],
+        arguments=[variable(str(argument)) for argument in run_config.arguments or ()],
         interpreter=_interpreter(specification, engine),
         environment_variables=_variables(run_config),
         shell=_shell(engine),
@@ -62,6 +64,7 @@ def launch_of(run_config: RunConfiguration, engine: str) -> dict[str, Any]:
         directories_to_watch=[str(folder) for folder in run_config.history.directories_to_watch or ()],
         distribution=distribution.as_dict() if distribution != Distribution() else {},
         restarts=_restarts(run_config),
+        inputs=list(inputs),
     )
     return asdict(launch)
 
@@ -153,7 +156,6 @@ def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
     """Settings of SDK v1 that this version cannot honour are refused, never ignored silently."""
     wanted = {
         "data references": bool(run_config.data_references),
-        "datasets as inputs": bool(run_config.data),
         "datasets as outputs": bool(run_config.output_data),
     }
     for what, asked in wanted.items():

@@ -17,6 +17,7 @@ from runyard.sdk.submit.distributed import (
     PyTorchConfiguration,
     TensorflowConfiguration,
 )
+from runyard.sdk.submit.inputs import variable
 from runyard.sdk.submit.runconfig import DockerConfiguration, RunConfiguration
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def get_run_config_from_script_run(script_run_config: ScriptRunConfig) -> RunCon
     made = copy.deepcopy(script_run_config.run_config)
     made.script = script_run_config.script
     command = script_run_config.command
-    made.command = " ".join(str(part) for part in command) if isinstance(command, (list, tuple)) else command
+    made.command = " ".join(_part(made, each) for each in command) if isinstance(command, (list, tuple)) else command
     made.arguments = [_argument(made, each) for each in script_run_config.arguments or ()]
     return made
 
@@ -164,6 +165,13 @@ def submit(
     return submitting.submit(
         script_run_config, workspace, experiment_name, run_id=run_id, credential_passthrough=credential_passthrough
     )
+
+
+def _part(run_config: RunConfiguration, part: object) -> str:
+    """A part of a command, which a shell takes apart: data in it becomes the variable with its path."""
+    if isinstance(part, DatasetConsumptionConfig):
+        return f'"{variable(str(_argument(run_config, part)))}"'
+    return str(_argument(run_config, part))
 
 
 def _argument(run_config: RunConfiguration, argument: object) -> object:

@@ -13,6 +13,7 @@ from runyard.sdk.run.files import SNAPSHOT_PROPERTY
 from runyard.sdk.run.labels import checked_labels
 from runyard.sdk.snapshot.snapshot import with_snapshot
 from runyard.sdk.submit.git import git_properties
+from runyard.sdk.submit.inputs import inputs_of
 from runyard.sdk.submit.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
 from runyard.sdk.submit.run_request import make_run
 
@@ -84,7 +85,7 @@ def submit_script(
         run_config.script = _script(folder, run_config)
     refuse_on_demand(run_config)
     engine = engine_of(experiment.workspace, run_config.target)
-    launch = launch_of(run_config, engine)
+    launch = launch_of(run_config, engine, inputs_of(run_config, experiment.workspace) if run_config.data else ())
     checked_tags = checked_labels("tags", tags or {}, none_allowed=True)
     chosen = run_id is not None
     if run_id is not None:

@@ -20,11 +20,6 @@ class AbsentParts:
         return {}
 
     @property
-    def datasets(self) -> dict[str, Any]:
-        """Datasets by name: none can be registered in this version."""
-        return {}
-
-    @property
     def images(self) -> dict[str, Any]:
         """Images by name: none can be made in this version."""
         return {}

@@ -17,6 +17,7 @@ from runyard.sdk.workspace.service import Service, find_service, inside_a_run
 if TYPE_CHECKING:
     from runyard.contracts.documents import WorkspaceDocument
     from runyard.sdk.compute.compute import ComputeTarget, ComputeTargetProvisioningConfiguration
+    from runyard.sdk.data.abstract_dataset import RegisteredDatasets
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
@@ -266,6 +267,13 @@ class Workspace(AbsentParts):
         from runyard.sdk.environment.environment import Environment
 
         return Environment.list(self)
+
+    @property
+    def datasets(self) -> RegisteredDatasets:
+        """The registered datasets by name, each in its latest version."""
+        from runyard.sdk.data.abstract_dataset import RegisteredDatasets
+
+        return RegisteredDatasets(self)
 
     @property
     def compute_targets(self) -> dict[str, ComputeTarget]:

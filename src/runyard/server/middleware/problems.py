@@ -26,9 +26,10 @@ log = logging.getLogger("runyard.server")
 MEDIA_TYPE = "application/problem+json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
+_BAD_DATA = ("bad_dataset", "bad_map")
 
 _CODES = {
-    400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS),
+    400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS, *_BAD_DATA),
     401: ("not_authenticated",),
     403: ("not_allowed",),
     404: (
@@ -40,6 +41,8 @@ _CODES = {
         "environment_not_found",
         "environment_map_not_found",
         "wheel_not_found",
+        "dataset_not_found",
+        "map_not_found",
         "compute_not_found",
         "plan_not_found",
         "not_found",
@@ -59,6 +62,7 @@ _CODES = {
         "objects_missing",
         "environment_exists",
         "wheel_exists",
+        "dataset_exists",
         "compute_exists",
         "compute_in_use",
         "run_not_under_way",
@@ -69,6 +73,8 @@ _CODES = {
     422: (
         "content_mismatch",
         "unknown_target",
+        "source_unreachable",
+        "source_empty",
         "invalid_run",
         "too_many_nodes",
         "invalid_compute",

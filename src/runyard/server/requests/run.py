@@ -50,6 +50,17 @@ class DistributionRequest(BaseModel):
     parameter_servers: int = 0
 
 
+class InputRequest(BaseModel):
+    """A dataset that a run reads."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]{0,254}$")
+    dataset: str
+    mode: Literal["direct", "download", "mount"] = "mount"
+    path_on_compute: str | None = None
+
+
 class LaunchRequest(BaseModel):
     """`runyard.contracts.plan.Launch`, as a client sends it."""
 
@@ -68,6 +79,7 @@ class LaunchRequest(BaseModel):
     container: dict[str, JsonValue] = {}
     notes: list[str] = []  # the server writes them, whatever is sent
     distribution: DistributionRequest = DistributionRequest()
+    inputs: list[InputRequest] = Field([], max_length=1000)
     restarts: int = Field(RESTARTS, ge=0, le=100)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
+from runyard.contracts.data import address_map
 from runyard.store.errors import Refused
 from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
@@ -16,6 +18,7 @@ from runyard.store.tables import workspace_settings
 from runyard.store.tables import workspaces as workspace_rows
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
+DATA_MAP = "data.map"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
 
 _FIND = Prepared(
@@ -78,6 +81,11 @@ def whole_workspace(settings: Mapping[str, str]) -> bool:
     return settings[SCOPE] == "workspace"
 
 
+def mapped(settings: Mapping[str, str]) -> dict[str, str]:
+    """The web addresses that are found elsewhere, by prefix."""
+    return address_map.parse(settings[DATA_MAP])
+
+
 def age(value: str) -> timedelta | None:
     """The age of a setting such as `90d`; None for `none`, and for what is no age.
 
@@ -132,6 +140,13 @@ def _age_or_none(value: str) -> str | None:
     return text if text == "none" or age(text) is not None else None
 
 
+def _map(value: str) -> str | None:
+    try:
+        return json.dumps(address_map.parse(value))
+    except address_map.BadMap:
+        return None
+
+
 def _bytes(size: str) -> int | None:
     """
     >>> _bytes("50GB"), _bytes("1.5 GiB"), _bytes("none")
@@ -148,6 +163,7 @@ KNOWN = {
     RELAX: Setting("false", "true or false", _true_or_false),
     LIMIT: Setting("none", "a size such as 50GB, or none", _size_or_none),
     SCOPE: Setting("workspace", "workspace or run", _workspace_or_run),
+    DATA_MAP: Setting("{}", 'a JSON object such as {"http://gone.org/": "/data/mirror"}', _map),
     KEEP_LOGS: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
     KEEP_SERIES: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
 }

@@ -1,0 +1,353 @@
+"""Definitions of datasets: what may be in one, which files a path means, and where each file lies in a run.
+
+A definition is JSON: `{"kind": "file", "sources": [...], "steps": [...]}`. A source is an address, `{"url": ...}`, or a
+path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the files: `take`, `skip`, `sample`. Nothing is
+read here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar
+
+from runyard.contracts.secrets import mask
+
+FILE = "file"
+TAKE, SKIP, SAMPLE = "take", "skip", "sample"
+MOUNT, DOWNLOAD, DIRECT = "mount", "download", "direct"
+MODES = (DIRECT, DOWNLOAD, MOUNT)
+VARIABLES = "AZUREML_DATASET_ENVIRONMENT_VARS"
+"""The environment variable with the names of a run's inputs; `:direct` follows those of which the run gets the id."""
+PATH_VARIABLE = "AZUREML_DATAREFERENCE_"
+"""The variable with an input's path begins with this; its name follows."""
+OF_THE_SYSTEM = ("path", "ld_library_path", "user", "logname", "home", "pwd", "shell")
+"""Names of variables that programs rely on: an input of such a name must not hide one of them."""
+
+MOST_SOURCES = 10_000
+LONGEST = 4_096
+WEB = ("http://", "https://")
+
+_NAME = re.compile(r"[a-zA-Z0-9_][\w-]{0,254}", re.ASCII)
+_INPUT = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,254}", re.ASCII)
+_ENCODED = re.compile(r'[\x00-\x1f\x7f%:?#*"<>|\\]')
+
+Each = TypeVar("Each")
+
+
+class BadDefinition(ValueError):
+    """What is wrong with a definition; `help` is what to do."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(f"{message} {help}".strip())
+        self.message, self.help = message, help
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where files come from: an address, or a path (perhaps a pattern) in a datastore."""
+
+    url: str | None = None
+    datastore: str | None = None
+    path: str = ""
+
+    def __str__(self) -> str:
+        return self.url if self.url is not None else f"('{self.datastore}', '{self.path}')"
+
+
+@dataclass(frozen=True)
+class Definition:
+    kind: str
+    sources: tuple[Source, ...]
+    steps: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def several(self) -> bool:
+        """Whether nothing is cut from the paths of the files: there is more than one source."""
+        return len(self.sources) > 1
+
+    @property
+    def may_be_single(self) -> bool:
+        """Whether this can mean one file by its own path, so that a run gets the path of the file."""
+        return len(self.sources) == 1 and not self.steps and not is_pattern(self.sources[0].path)
+
+
+def parse(document: object) -> Definition:
+    """A checked definition; BadDefinition says what is wrong."""
+    if not isinstance(document, Mapping):
+        raise BadDefinition("A dataset's definition is a JSON object.")
+    unknown = set(document) - {"kind", "sources", "steps"}
+    if document.get("partition_format"):
+        raise BadDefinition("This version of Runyard does not do partition_format yet.", "Leave it out.")
+    if unknown - {"partition_format"}:
+        raise BadDefinition(f"A dataset's definition has no {min(unknown)!r}.")
+    if document.get("kind") != FILE:
+        raise BadDefinition(
+            f"This version of Runyard does not do datasets of the kind {document.get('kind')!r} yet.",
+            "It has file datasets: Dataset.File.from_files.",
+        )
+    sources = document.get("sources")
+    if not isinstance(sources, list) or not 1 <= len(sources) <= MOST_SOURCES:
+        raise BadDefinition(f"A dataset has a list of 1 to {MOST_SOURCES:,} sources.", _FOR_EXAMPLE)
+    found = tuple(_source(each) for each in sources)
+    if len({each.url is None for each in found}) > 1:
+        raise BadDefinition("A dataset cannot have web addresses and datastores both.", "Make two datasets.")
+    steps = document.get("steps") or []
+    if not isinstance(steps, list):
+        raise BadDefinition("The steps of a dataset are a list.")
+    return Definition(FILE, found, tuple(_step(each) for each in steps))
+
+
+def check_name(name: object) -> str:
+    """The name that a dataset is registered under; BadDefinition when it is none."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 255 or re.search(r"[/\\\x00-\x1f\x7f]", name):
+        raise BadDefinition(
+            f"{str(name)[:80]!r} is no name for a dataset.",
+            "Use up to 255 characters, without slashes: 'mnist-dataset'.",
+        )
+    return name
+
+
+def check_input(name: object) -> str:
+    """The name of an input; BadDefinition when it is none."""
+    if not isinstance(name, str) or not _INPUT.fullmatch(name):
+        raise BadDefinition(
+            f"{str(name)[:80]!r} is no name for an input.",
+            "It becomes the name of a variable: use letters, digits and '_', with no digit first.",
+        )
+    return name
+
+
+# -- which files a path means -----------------------------------------------------------------------------------------
+
+
+def is_pattern(path: str) -> bool:
+    """
+    >>> is_pattern("mnist/**"), is_pattern("mnist/train")
+    (True, False)
+    """
+    return "*" in path or "?" in path
+
+
+def normal(path: str) -> str:
+    """A path on a datastore without a leading or trailing slash or `./`; empty for the whole datastore.
+
+    >>> normal("/mnist/"), normal("./a/b"), normal(".")
+    ('mnist', 'a/b', '')
+    """
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def fixed_part(path: str) -> str:
+    """The folder that a pattern begins with, as far as it has no wildcard: what has to be looked through.
+
+    >>> fixed_part("a/b/*.csv"), fixed_part("*.csv"), fixed_part("a/b?/c")
+    ('a/b', '', 'a')
+    """
+    first = min((path.index(each) for each in "*?" if each in path), default=len(path))
+    return path[:first].rpartition("/")[0]
+
+
+def base(path: str) -> str:
+    """The folder that layout paths of a single pattern begin at: what comes before the first `*`. A `?` cuts nothing.
+
+    >>> base("g/x*/a.txt"), base("g/x?/a.txt")
+    ('g', '')
+    """
+    return path[: path.index("*")].rpartition("/")[0] if "*" in path else ""
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Whether a path on a datastore is meant by a path or a pattern. A path without wildcards means the file of that
+    path, or everything below the folder; `*` and `?` do not cross a `/`, and `**` does.
+
+    >>> fits = matcher("d/**/*.csv")
+    >>> fits("d/a.csv"), fits("d/sub/deep/c.csv"), fits("e/a.csv")
+    (True, True, False)
+    """
+    wanted = normal(pattern)
+    if not is_pattern(wanted):
+        return lambda path: not wanted or path == wanted or path.startswith(wanted + "/")
+    expression = re.compile(_expression(wanted), re.DOTALL)
+    return lambda path: expression.fullmatch(path) is not None
+
+
+def _expression(pattern: str) -> str:
+    parts = pattern.split("/")
+    made = ""
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        if part == "**":
+            made += ".+" if last else "(?:.+/)?"
+            continue
+        made += "".join(_WILD.get(char, re.escape(char)) for char in re.sub(r"\*+", "*", part))
+        made += "" if last else "/"
+    return made
+
+
+_WILD = {"*": "[^/]*", "?": "[^/]"}
+
+
+# -- where a file lies ------------------------------------------------------------------------------------------------
+
+
+def layout(definition: Definition, source: Source, path: str = "") -> str:
+    """The path of a file in `to_path()` and below a download's folder; `path` is the file's on the datastore.
+
+    One source: from the folder of the file, the folder given, or the part before the first `*`. Several: all of it.
+    """
+    if source.url is not None:
+        whole = _encoded(source.url)
+        return "/" + (whole if definition.several else whole.rpartition("/")[2])
+    if definition.several:
+        return f"/{source.datastore}/{path}"
+    wanted = normal(source.path)
+    if is_pattern(wanted):
+        begin = base(wanted)
+    else:
+        begin = posixpath.dirname(path) if path == wanted else wanted
+    return "/" + (path[len(begin) + 1 :] if begin else path)
+
+
+def mounted(paths: Sequence[str], several: bool) -> list[str]:
+    """The same paths as a mount shows them: of several sources, the longest common folder is cut.
+
+    >>> mounted(["/store/d/a.csv", "/store/d/sub/c.csv"], True)
+    ['/a.csv', '/sub/c.csv']
+    """
+    if not several or not paths:
+        return list(paths)
+    common = posixpath.commonpath([posixpath.dirname(path) for path in paths]).rstrip("/")
+    return [path[len(common) :] for path in paths]
+
+
+def is_safe(path: str) -> bool:
+    """Whether a layout path can be put below a folder: nothing of it leaves the folder.
+
+    >>> is_safe("/a/b.csv"), is_safe("/../b"), is_safe("a")
+    (True, False, False)
+    """
+    parts = path.split("/")
+    return len(parts) > 1 and parts[0] == "" and not {"", ".", ".."} & set(parts[1:]) and "\0" not in path
+
+
+def _encoded(address: str) -> str:
+    """
+    >>> _encoded("https://example.org:8080/a/b%20c.csv?x=1")
+    'https%3A/%2Fexample.org%3A8080/a/b%2520c.csv%3Fx=1'
+    """
+    safe = _ENCODED.sub(lambda found: f"%{ord(found[0]):02X}", address)
+    parts: list[str] = []
+    for part in safe.split("/"):
+        parts.append({".": "%2E", "..": "%2E%2E"}.get(part, part))
+    return re.sub(r"(?<=/)/", "%2F", "/".join(parts))
+
+
+# -- choosing among the files -----------------------------------------------------------------------------------------
+
+
+def chosen(definition: Definition, files: Iterable[Each], path_of: Callable[[Each], str]) -> Iterator[Each]:
+    """The files that the steps leave, in their order. The same definition always leaves the same."""
+    found = iter(files)
+    for step in definition.steps:
+        found = _APPLIED[step["step"]](found, step, path_of)
+    return found
+
+
+def _take(files: Iterator[Each], step: Mapping[str, Any], path_of: Callable[[Each], str]) -> Iterator[Each]:
+    left = int(step["count"])
+    while left > 0:
+        for each in files:
+            yield each
+            break
+        else:
+            return
+        left -= 1
+
+
+def _skip(files: Iterator[Each], step: Mapping[str, Any], path_of: Callable[[Each], str]) -> Iterator[Each]:
+    for number, each in enumerate(files):
+        if number >= step["count"]:
+            yield each
+
+
+def _sample(files: Iterator[Each], step: Mapping[str, Any], path_of: Callable[[Each], str]) -> Iterator[Each]:
+    for each in files:
+        digest = hashlib.sha256(f"{step['seed']}:{path_of(each)}".encode("utf-8", "surrogatepass")).digest()
+        inside = int.from_bytes(digest[:6], "big") / (1 << 48) < step["probability"]
+        if inside != bool(step.get("rest")):
+            yield each
+
+
+_APPLIED: Mapping[str, Callable[..., Iterator[Any]]] = {TAKE: _take, SKIP: _skip, SAMPLE: _sample}
+
+
+# -- checks -----------------------------------------------------------------------------------------------------------
+
+_FOR_EXAMPLE = "A source is an address such as 'https://example.org/a.csv', or (datastore, 'folder/*.csv')."
+
+
+def _source(document: object) -> Source:
+    if not isinstance(document, Mapping):
+        raise BadDefinition("A source of a dataset is a JSON object.", _FOR_EXAMPLE)
+    if set(document) == {"url"}:
+        return Source(url=_address(document["url"]))
+    if set(document) == {"datastore", "path"}:
+        store, path = document["datastore"], document["path"]
+        if not isinstance(store, str) or not _NAME.fullmatch(store):
+            raise BadDefinition(f"{str(store)[:80]!r} is no name of a datastore.")
+        if not isinstance(path, str) or len(path) > LONGEST or "\0" in path or ".." in path.split("/"):
+            raise BadDefinition(
+                f"{str(path)[:200]!r} is no path in a datastore.", "It goes downwards from the datastore's root."
+            )
+        return Source(datastore=store, path=path)
+    raise BadDefinition("A source has a url, or a datastore and a path.", _FOR_EXAMPLE)
+
+
+def _address(url: object) -> str:
+    if not isinstance(url, str) or len(url) > LONGEST or re.search(r"[\x00-\x20\x7f]", url):
+        raise BadDefinition(f"{str(url)[:200]!r} is no web address.", _FOR_EXAMPLE)
+    scheme, _, rest = url.partition("://")
+    if scheme.lower() not in ("http", "https"):
+        raise BadDefinition(
+            f"This version of Runyard does not read {scheme[:20]}:// addresses yet.", "Use http:// or https://."
+        )
+    host, slash, name = rest.partition("/")
+    if not host:
+        raise BadDefinition(f"{url[:200]!r} names no host.", _FOR_EXAMPLE)
+    if "@" in host or mask(url) != url:
+        raise BadDefinition(
+            f"{mask(url)[:200]!r} holds a password or a signature.",
+            "A definition is stored, and shown to all who use it: take an address that needs none, or have the files "
+            "in a folder of the server and map the address to it with `runyard data map`.",
+        )
+    if not slash or not name or name.endswith("/") or "*" in name:
+        raise BadDefinition(
+            f"{url[:200]!r} names no file: a web address is one file, and wildcards cannot be looked up.",
+            "List the addresses of the files.",
+        )
+    return url
+
+
+def _step(document: object) -> Mapping[str, Any]:
+    kind = document.get("step") if isinstance(document, Mapping) else None
+    if not isinstance(document, Mapping) or kind not in _APPLIED:
+        raise BadDefinition(f"{str(kind)[:40]!r} is no step of a dataset.", f"There is: {', '.join(_APPLIED)}.")
+    if kind in (TAKE, SKIP):
+        count = document.get("count")
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0 or set(document) != {"step", "count"}:
+            raise BadDefinition(f"The step {kind} has a count, which is a whole number from 0 on.")
+        return {"step": kind, "count": count}
+    probability, seed = document.get("probability"), document.get("seed")
+    if (
+        isinstance(probability, bool)
+        or not isinstance(probability, (int, float))
+        or not 0 <= probability <= 1
+        or isinstance(seed, bool)
+        or not isinstance(seed, int)
+        or set(document) - {"step", "probability", "seed", "rest"}
+    ):
+        raise BadDefinition("The step sample has a probability from 0 to 1, and a seed, which is a whole number.")
+    return {"step": kind, "probability": probability, "seed": seed, "rest": bool(document.get("rest"))}

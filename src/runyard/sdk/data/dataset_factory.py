@@ -1,0 +1,99 @@
+"""`Dataset.File` and `Dataset.Tabular`: datasets from paths. Nothing is read when one is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from runyard.contracts.data import datasets as contract
+from runyard.sdk.data.data_reference import DataReference, name_of
+from runyard.sdk.data.datapath import DataPath
+from runyard.sdk.data.file_dataset import FileDataset, workspace_of
+from runyard.sdk.exceptions import UserErrorException
+
+if TYPE_CHECKING:
+    from runyard.sdk.workspace.workspace import Workspace
+
+PATHS = "Give a web address, a tuple (datastore, 'path/*.csv'), a DataPath, or a list of those."
+
+
+class FileDatasetFactory:
+    """`Dataset.File`."""
+
+    @staticmethod
+    def from_files(
+        path: Any, validate: bool = True, partition_format: str | None = None, is_file: bool = False
+    ) -> FileDataset:
+        """A dataset of files.
+
+        >>> dataset = FileDatasetFactory.from_files(["https://example.org/a.gz", "https://example.org/b.gz"])
+        >>> dataset.id is None
+        True
+        """
+        if partition_format is not None:
+            raise UserErrorException("This version of Runyard does not do partition_format yet. Leave it out.")
+        paths = list(path) if isinstance(path, list) else [path]
+        if not paths:
+            raise UserErrorException(f"A dataset needs at least one path. {PATHS}")
+        made = [_source(each) for each in paths]
+        definition = {"kind": contract.FILE, "sources": [source for source, _ in made], "steps": []}
+        try:
+            contract.parse(definition)
+        except contract.BadDefinition as error:
+            raise UserErrorException(str(error)) from None
+        return FileDataset(definition, next((here for _, here in made if here is not None), None))
+
+    @staticmethod
+    def upload_directory(*args: Any, **kwargs: Any) -> NoReturn:
+        """Uploading a folder to a datastore, which this version cannot do."""
+        raise UserErrorException(
+            "This version of Runyard does not do Dataset.File.upload_directory yet. Put the files where they can be "
+            "read by their address, and use Dataset.File.from_files."
+        )
+
+
+class TabularDatasetFactory:
+    """`Dataset.Tabular`, which this version does not have: every use is refused."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        _refuse_tabular(name)
+
+    @staticmethod
+    def from_delimited_files(*args: Any, **kwargs: Any) -> NoReturn:
+        _refuse_tabular("from_delimited_files")
+
+    @staticmethod
+    def from_parquet_files(*args: Any, **kwargs: Any) -> NoReturn:
+        _refuse_tabular("from_parquet_files")
+
+    @staticmethod
+    def from_json_lines_files(*args: Any, **kwargs: Any) -> NoReturn:
+        _refuse_tabular("from_json_lines_files")
+
+    @staticmethod
+    def from_sql_query(*args: Any, **kwargs: Any) -> NoReturn:
+        _refuse_tabular("from_sql_query")
+
+    @staticmethod
+    def register_pandas_dataframe(*args: Any, **kwargs: Any) -> NoReturn:
+        _refuse_tabular("register_pandas_dataframe")
+
+
+def _refuse_tabular(name: str) -> NoReturn:
+    raise UserErrorException(
+        f"This version of Runyard does not do Dataset.Tabular.{name} yet. Use Dataset.File.from_files, and read the "
+        "files with pandas."
+    )
+
+
+def _source(path: Any) -> tuple[dict[str, str], Workspace | None]:
+    if isinstance(path, str):
+        if "://" not in path:
+            raise UserErrorException(f"{path!r} is a local path, which a dataset cannot have. {PATHS}")
+        return {"url": path}, None
+    if isinstance(path, (DataPath, DataReference)):
+        return {"datastore": path.datastore_name, "path": path.path_on_datastore or ""}, workspace_of(path.datastore)
+    if isinstance(path, tuple) and len(path) == 2 and isinstance(path[1], str) and path[0] is not None:
+        return {"datastore": name_of(path[0]), "path": path[1]}, workspace_of(path[0])
+    raise UserErrorException(f"{path!r} is no path of a dataset. {PATHS}")

@@ -1,0 +1,170 @@
+"""`FileDataset`: files on the web or in datastores, chosen by addresses, paths and patterns."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from runyard.contracts.data import datasets as contract
+from runyard.sdk.data.abstract_dataset import AbstractDataset
+from runyard.sdk.exceptions import UserErrorException
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from runyard.client.data_files import Listing
+    from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+    from runyard.sdk.workspace.workspace import Workspace
+
+
+class FileDataset(AbstractDataset):
+    """Files, as they are. Made by `Dataset.File.from_files`."""
+
+    def to_path(self) -> list[str]:
+        """The path of each file below the folder that a download makes."""
+        return self._listing().layout()
+
+    def download(
+        self, target_path: str | None = None, overwrite: bool = False, ignore_not_found: bool = False
+    ) -> list[str]:
+        """Copy the files into a folder (by default a new one), and return their paths."""
+        listing = self._listing()
+        target = Path(target_path).absolute() if target_path is not None else Path(tempfile.mkdtemp())
+        places = [target / path[1:] for path in listing.layout()]
+        there = [str(place) for place in places if place.exists() or place.is_symlink()]
+        if there and not overwrite:
+            raise UserErrorException(f"{there[0]} is there already. Use overwrite=True, or another target_path.")
+        for each in there:
+            os.unlink(each)
+        self._bring(listing, places, link=False)
+        return [str(place) for place in places]
+
+    def mount(self, mount_point: str | None = None, **kwargs: Any) -> MountContext:
+        """The files as a folder, for the time of a `with` block: what lies on this machine is linked, the rest is
+        fetched."""
+        return MountContext(self, mount_point)
+
+    def as_mount(self, path_on_compute: str | None = None) -> DatasetConsumptionConfig:
+        """The dataset as an input of a run, read in place."""
+        return self._as_input().as_mount(path_on_compute)
+
+    def as_download(self, path_on_compute: str | None = None) -> DatasetConsumptionConfig:
+        """The dataset as an input of a run, copied to the node before the script starts."""
+        return self._as_input().as_download(path_on_compute)
+
+    def as_hdfs(self) -> DatasetConsumptionConfig:
+        """The dataset as an input of a run, by its address in HDFS; submitting it is refused."""
+        return self._as_input().as_hdfs()
+
+    def take(self, count: int) -> FileDataset:
+        """The first files."""
+        return self._with({"step": contract.TAKE, "count": _count(count)})
+
+    def skip(self, count: int) -> FileDataset:
+        """All but the first files."""
+        return self._with({"step": contract.SKIP, "count": _count(count)})
+
+    def take_sample(self, probability: float, seed: int | None = None) -> FileDataset:
+        """Each file with a probability; the same dataset always has the same ones."""
+        return self._with({"step": contract.SAMPLE, "probability": _part(probability), "seed": _seed(seed)})
+
+    def random_split(self, percentage: float, seed: int | None = None) -> tuple[FileDataset, FileDataset]:
+        """Two datasets: about this part of the files, and the others."""
+        step = {"step": contract.SAMPLE, "probability": _part(percentage), "seed": _seed(seed)}
+        return self._with(step), self._with({**step, "rest": True})
+
+    def filter(self, expression: object) -> NoReturn:
+        raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
+
+    def file_metadata(self, col: str) -> NoReturn:
+        raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
+
+    def _as_input(self) -> DatasetConsumptionConfig:
+        from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+
+        return DatasetConsumptionConfig(f"input__{self.id[:8]}" if self.id else None, self)
+
+    def _with(self, step: dict[str, Any]) -> FileDataset:
+        return FileDataset(
+            {**self._definition, "steps": [*(self._definition.get("steps") or ()), step]}, self._workspace
+        )
+
+    def _bring(self, listing: Listing, places: list[Path], link: bool) -> None:
+        from runyard.client.data_files import TransferProblem, bring
+
+        here = self._saved()
+
+        def fetch(address: str, place: Path) -> None:
+            with here.service.stream(f"/api/workspaces/{here.name}/{address}") as answer, place.open("wb") as file:
+                for piece in answer:
+                    file.write(piece)
+
+        try:
+            bring(listing.files, places, fetch, link=link)
+        except TransferProblem as problem:
+            raise UserErrorException(str(problem), inner_exception=problem) from None
+
+
+class MountContext:
+    """A folder with the files of a dataset. It exists from `start` (or `with`) to `stop`."""
+
+    def __init__(self, dataset: FileDataset, mount_point: str | None = None) -> None:
+        self._dataset = dataset
+        self._given = mount_point
+        self._place = Path(mount_point).absolute() if mount_point else None
+        self._started = False
+
+    @property
+    def mount_point(self) -> str:
+        if self._place is None:
+            self._place = Path(tempfile.mkdtemp(prefix="mount-"))
+        return str(self._place)
+
+    def start(self) -> None:
+        place = Path(self.mount_point)
+        if self._started or (place.exists() and (not place.is_dir() or any(place.iterdir()))):
+            raise UserErrorException(f"{place} is not empty. Mount into a folder that is empty, or does not exist.")
+        listing = self._dataset._listing()
+        place.mkdir(parents=True, exist_ok=True)
+        self._started = True
+        self._dataset._bring(listing, [place / path[1:] for path in listing.mounted()], link=True)
+
+    def stop(self) -> None:
+        """Remove the folder. What it links to stays."""
+        if self._started:
+            self._started = False
+            shutil.rmtree(self.mount_point, ignore_errors=True)
+
+    def __enter__(self) -> MountContext:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _count(count: int) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise ValueError(f"A number of files is a whole number from 0 on, not {count!r}.")
+    return count
+
+
+def _part(probability: float) -> float:
+    if isinstance(probability, bool) or not isinstance(probability, (int, float)) or not 0 <= probability <= 1:
+        raise ValueError(f"A part of a dataset is a number from 0 to 1, not {probability!r}.")
+    return float(probability)
+
+
+def _seed(seed: int | None) -> int:
+    return random.SystemRandom().randrange(1 << 31) if seed is None else int(seed)
+
+
+def workspace_of(datastore: object) -> Workspace | None:
+    found: Workspace | None = getattr(datastore, "workspace", None)
+    return found

@@ -1,0 +1,1 @@
+"""Routes of data: datasets, and addresses that are found elsewhere."""

@@ -1,0 +1,215 @@
+"""Routes of datasets: saving, registering and finding definitions, and the files that they mean.
+
+A run's token reads the datasets of its own workspace, also where runs do not look beyond themselves: they are inputs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+from fastapi import APIRouter, Header, Query
+from fastapi import Path as PathValue
+from pydantic import BaseModel, ConfigDict, JsonValue
+from starlette.responses import Response
+
+from runyard.contracts.data import datasets as contract
+from runyard.server.context import Context, ServerContext
+from runyard.server.data import listing
+from runyard.server.middleware import reach
+from runyard.server.middleware.auth import AnyCaller, Caller, User, not_allowed
+from runyard.server.middleware.problems import Problem
+from runyard.server.middleware.reach import Within
+from runyard.server.responses.documents import Json, answer, timestamp
+from runyard.server.responses.downloads import file_response
+from runyard.store.assets import datasets
+from runyard.store.assets.datasets import Dataset
+from runyard.store.runs import workspace_settings
+
+router = APIRouter(prefix="/api/workspaces/{workspace}/datasets", tags=["data"])
+
+MOST = 10_000
+"""Files in one answer."""
+
+Number = Annotated[int, PathValue(ge=1, le=2**62)]
+Version = Annotated[int | None, Query(ge=1, le=2**62)]
+
+
+class NewDataset(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    definition: dict[str, JsonValue]
+
+
+class Registration(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    description: str | None = None
+    tags: dict[str, str] = {}
+    create_new_version: bool = False
+
+
+class Change(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    description: str | None = None
+    tags: dict[str, str] | None = None
+
+
+@router.get("", summary="The latest version of every registered dataset")
+def find(workspace: Within, context: Context) -> Response:
+    with context.store.database.read() as connection:
+        return answer({"datasets": [_document(row) for row in datasets.latest(connection, workspace)]})
+
+
+@router.post("", summary="Save a definition: the same one is the same dataset")
+def save(workspace: Within, body: NewDataset, context: Context) -> Response:
+    with context.store.database.write() as connection:
+        return answer(_document(datasets.save(connection, workspace, body.definition)))
+
+
+@router.get("/by-name/{name}", summary="One version of a registered dataset: the latest, unless one is given")
+def by_name(workspace: Within, name: str, context: Context, version: Version = None) -> Response:
+    with context.store.database.read() as connection:
+        return answer(_document(datasets.by_name(connection, workspace, name, version)))
+
+
+@router.get("/by-name/{name}/versions", summary="All versions of a registered dataset, newest first")
+def versions(workspace: Within, name: str, context: Context) -> Response:
+    with context.store.database.read() as connection:
+        return answer({"datasets": [_document(row) for row in datasets.versions(connection, workspace, name)]})
+
+
+@router.delete("/by-name/{name}", summary="Unregister all versions of a dataset", dependencies=[User])
+def unregister(workspace: str, name: str, context: Context) -> Response:
+    with context.store.database.write() as connection:
+        return answer({"versions": datasets.unregister(connection, workspace, name)})
+
+
+@router.patch("/by-name/{name}/versions/{version}", summary="Change the description or tags of a version")
+def change(workspace: Within, name: str, version: Number, body: Change, context: Context) -> Response:
+    with context.store.database.write() as connection:
+        return answer(_document(datasets.change(connection, workspace, name, version, body.description, body.tags)))
+
+
+@router.get("/{id}", summary="One dataset by its id")
+def get(workspace: str, id: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    with context.store.database.read() as connection:
+        return answer(_document(datasets.get(connection, workspace, id)))
+
+
+@router.post("/{id}/registrations", summary="Register a dataset under a name")
+def register(workspace: Within, id: str, body: Registration, context: Context) -> Response:
+    with context.store.database.write() as connection:
+        row = datasets.register(
+            connection, workspace, id, body.name, body.description, body.tags, body.create_new_version
+        )
+        return answer(_document(row))
+
+
+@router.get("/{id}/files", summary="The files of a dataset: where each lies in a run, and how it is to be had")
+def files(
+    workspace: str,
+    id: str,
+    caller: AnyCaller,
+    context: Context,
+    after: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
+) -> Response:
+    _may_read(context, caller, workspace)
+    definition, maps = _definition(context, workspace, id)
+    found: list[listing.Listed] = []
+    more, passed = False, after is None
+    for each in listing.files(definition, maps, _folders(context, workspace)):
+        if not passed:
+            passed = each.path == after
+        elif len(found) == limit:
+            more = True
+            break
+        else:
+            found.append(each)
+    return answer(
+        {
+            "files": [_file(id, each) for each in found],
+            "single": after is None and not more and listing.is_single(definition, found),
+            "several": definition.several,
+            "next": found[-1].path if more else None,
+        }
+    )
+
+
+@router.get("/{id}/content", summary="The bytes of one file that is on the server's disk")
+def content(
+    workspace: str,
+    id: str,
+    path: str,
+    caller: AnyCaller,
+    context: Context,
+    range: Annotated[str | None, Header()] = None,
+) -> Response:
+    _may_read(context, caller, workspace)
+    definition, maps = _definition(context, workspace, id)
+    found = listing.find(definition, maps, _folders(context, workspace), path)
+    if found is None or found.local is None:
+        raise Problem("file_not_found", f"The dataset has no file {path[:200]!r} on the server's disk.")
+    return file_response(_opened(found), found.size or 0, found.path, range, None)
+
+
+def _opened(found: listing.Listed) -> BinaryIO:
+    try:
+        return Path(str(found.local)).open("rb")
+    except OSError as error:
+        raise Problem("file_not_found", f"{found.source} cannot be read: {error.strerror}.") from None
+
+
+def _may_read(context: ServerContext, caller: Caller, workspace: str) -> None:
+    if caller.run_id is not None and reach.workspace_of(context, caller) != workspace:
+        raise not_allowed(caller.run_id, "A run's token reads the datasets of its own workspace only.")
+
+
+def _definition(context: ServerContext, workspace: str, id: str) -> tuple[contract.Definition, dict[str, str]]:
+    with context.store.database.read() as connection:
+        row = datasets.get(connection, workspace, id)
+        maps = workspace_settings.mapped(workspace_settings.find(connection, workspace))
+    return contract.parse(row.definition), maps
+
+
+def _folders(context: ServerContext, workspace: str) -> listing.FolderOf:
+    """Where the datastores that a dataset names have their files."""
+
+    def folder_of(name: str) -> Path:
+        raise Problem(
+            "bad_dataset",
+            f"This version of Runyard does not read the datastore {name!r} yet.",
+            "Use web addresses; `runyard data map` maps them to a folder.",
+        )
+
+    return folder_of
+
+
+def _document(row: Dataset) -> Json:
+    return {
+        "id": row.id,
+        "definition": row.definition,
+        "created_at": timestamp(row.created_at),
+        "name": row.name,
+        "version": row.version,
+        "description": row.description,
+        "tags": row.tags or {},
+        "registered_at": timestamp(row.registered_at),
+    }
+
+
+def _file(id: str, each: listing.Listed) -> Json:
+    return {
+        "path": each.path,
+        "source": each.source,
+        "size": each.size,
+        "etag": each.etag,
+        "modified": each.modified,
+        "local": each.local,
+        "url": each.url,
+        "content": listing.content_address(id, each.path) if each.local is not None else None,
+    }
