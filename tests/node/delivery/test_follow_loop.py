@@ -85,11 +85,11 @@ def test_facts_logs_and_outputs_arrive_while_they_are_written(
     run: RunOnServer, telemetry: Path, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runyard.node.delivery.uploads.LOOK_EVERY", 0.01)
-    monkeypatch.setattr("runyard.node.delivery.outputs.SETTLED_AFTER", 0.0)
+    monkeypatch.setattr("runyard.node.delivery.settling.SETTLED_AFTER", 0.0)
     client = run.client(tmp_path)
     (tmp_path / "outputs").mkdir()
     sources = [GrowingFile(tmp_path / "log", "user_logs/std_log.txt")]
-    loop = FollowLoop(client, Journals(client, telemetry), sources, Outputs(client, tmp_path / "outputs", "outputs"))
+    loop = FollowLoop(client, Journals(client, telemetry), sources, [Outputs(client, tmp_path / "outputs", "outputs")])
     with following(loop):
         loop.report(started())
         (tmp_path / "log").write_text("one\n")
@@ -157,7 +157,7 @@ def test_what_goes_wrong_with_the_outputs_is_raised_where_the_loop_runs(
     client = run.client(tmp_path / "none")  # a folder that is gone: nobody waits for the run
     (tmp_path / "outputs").mkdir()
     (tmp_path / "outputs" / "a").write_text("x")
-    loop = FollowLoop(client, Journals(client, telemetry), (), Outputs(client, tmp_path / "outputs", "outputs"))
+    loop = FollowLoop(client, Journals(client, telemetry), (), [Outputs(client, tmp_path / "outputs", "outputs")])
     with pytest.raises(Unwanted, match="is gone"):
         loop.finish(nothing)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runyard.node.delivery import outputs as uploads
-from runyard.node.delivery.outputs import Outputs
+from runyard.node.delivery import settling
+from runyard.node.delivery.outputs import NAMES_PER_REQUEST, Outputs
 
 if TYPE_CHECKING:
     from tests.node.conftest import RunOnServer
@@ -43,7 +43,7 @@ def test_all_of_it_at_the_end(outputs: Outputs, run: RunOnServer, folder: Path) 
 def test_a_file_that_settles_is_kept_while_the_script_runs(
     outputs: Outputs, run: RunOnServer, folder: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "SETTLED_AFTER", 0.05)
+    monkeypatch.setattr(settling, "SETTLED_AFTER", 0.05)
     (folder / "checkpoint").write_bytes(b"1")
     outputs.upload_settled()
     assert run.files() == {}, "it was seen only once"
@@ -97,7 +97,7 @@ def test_no_outputs_at_all(run: RunOnServer, tmp_path: Path) -> None:
 
 
 def test_more_files_than_fit_in_one_request(outputs: Outputs, run: RunOnServer, folder: Path) -> None:
-    for number in range(uploads.NAMES_PER_REQUEST + 5):
+    for number in range(NAMES_PER_REQUEST + 5):
         (folder / f"{number}").write_text(str(number % 3))
     outputs.upload_all()
-    assert len(run.files()) == uploads.NAMES_PER_REQUEST + 5
+    assert len(run.files()) == NAMES_PER_REQUEST + 5

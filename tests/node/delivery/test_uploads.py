@@ -44,7 +44,7 @@ def threads() -> list[str]:
 
 def test_a_run_without_outputs_has_no_thread(outputs: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LOOK_EVERY", 0.0)
-    uploads = Uploads(outputs, lambda: None)
+    uploads = Uploads([outputs], lambda: None)
     uploads.check()
     uploads.finish()
     assert uploads.done()
@@ -58,7 +58,7 @@ def test_what_has_settled_is_uploaded_meanwhile_and_everything_at_the_end(
     monkeypatch.setattr(module, "LOOK_EVERY", 0.001)
     (tmp_path / "model").write_text("x")
     ended = threading.Event()
-    uploads = Uploads(outputs, ended.set)
+    uploads = Uploads([outputs], ended.set)
 
     def looked() -> bool:
         uploads.check()
@@ -76,7 +76,7 @@ def test_what_has_settled_is_uploaded_meanwhile_and_everything_at_the_end(
 def test_a_short_run_uploads_at_its_end_alone(outputs: Recorded, tmp_path: Path) -> None:
     (tmp_path / "model").write_text("x")
     ended = threading.Event()
-    uploads = Uploads(outputs, ended.set)
+    uploads = Uploads([outputs], ended.set)
     uploads.check()
     assert threads() == []
     uploads.finish()
@@ -88,7 +88,7 @@ def test_what_goes_wrong_is_raised_by_the_check(outputs: Recorded, tmp_path: Pat
     (tmp_path / "model").write_text("x")
     outputs.fails = True
     ended = threading.Event()
-    uploads = Uploads(outputs, ended.set)
+    uploads = Uploads([outputs], ended.set)
     uploads.finish()
     assert ended.wait(60)
     with pytest.raises(ConnectionError, match="is gone"):
@@ -96,7 +96,7 @@ def test_what_goes_wrong_is_raised_by_the_check(outputs: Recorded, tmp_path: Pat
 
 
 def test_a_run_that_collects_no_outputs() -> None:
-    uploads: Any = Uploads(None, lambda: None)
+    uploads: Any = Uploads([], lambda: None)
     uploads.finish()
     uploads.check()
     assert uploads.done()

@@ -16,9 +16,9 @@ from runyard.contracts.delivery import PARTS_LIMIT, Delivery
 from runyard.node.delivery.batch import MOST_BYTES, Batch
 from runyard.node.delivery.growing_files import CHUNK
 from runyard.node.delivery.journals import End, Journals
-from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.reporter import Receipt, Reporter
 from runyard.node.delivery.retrying_client import RetryingClient
+from runyard.node.delivery.settling import SettlingFolder
 from runyard.node.delivery.uploads import Uploads
 from runyard.node.delivery.wake import Wake
 from runyard.node.facts import Fact, ended
@@ -58,7 +58,7 @@ class FollowLoop:
         client: RetryingClient,
         journals: Journals,
         sources: Sequence[Source] = (),
-        outputs: Outputs | None = None,
+        outputs: Sequence[SettlingFolder] = (),
         heartbeats: bool = True,
         last: Source | None = None,
     ) -> None:
@@ -138,7 +138,7 @@ class FollowLoop:
     def warnings(self) -> list[dict[str, str]]:
         """What could not be delivered, in the form of the protocol."""
         texts = [text for source in (*self._sources, *self._last) for text in source.warnings]
-        texts += self._outputs.warnings if self._outputs is not None else []
+        texts += [text for each in self._outputs for text in each.warnings]
         texts += self._unread.values()
         return [{"source": "shipper", "message": text} for text in texts]
 

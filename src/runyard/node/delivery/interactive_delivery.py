@@ -130,12 +130,12 @@ class _Owner:
 
 def _loop(client: RetryingClient, folder: Path, order: Order, resume: bool) -> FollowLoop:
     sources: list[GrowingFile | LogFolder] = []
-    outputs = None
+    outputs = []
     for name, path in order.files.items():
         sources.append(GrowingFile(Path(path), name, resume))
     for name, path in order.folders.items():
         if name == "outputs":
-            outputs = Outputs(client, Path(path), name)
+            outputs.append(Outputs(client, Path(path), name))
         else:
             sources.append(LogFolder(Path(path), name, resume))
     return FollowLoop(client, Journals(client, folder), sources, outputs, heartbeats=order.lead)

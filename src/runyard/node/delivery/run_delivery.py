@@ -16,6 +16,7 @@ from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.removal import remove
 from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
+from runyard.node.delivery.settling import SettlingFolder
 from runyard.node.facts import Fact
 from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
@@ -85,11 +86,11 @@ class RunDelivery:
         sources: list[GrowingFile | LogFolder] = []
         for path, name in _streams(plan, folder):
             sources.append(GrowingFile(path, name, resume))
-        outputs = None
+        outputs: list[SettlingFolder] = []
         if not shares_work:
             sources += self._log_folders(plan, folder / "work", resume)
             if plan.launch.output_collection:
-                outputs = Outputs(self._client, folder / "work" / "outputs", history_name(plan, "outputs"))
+                outputs.append(Outputs(self._client, folder / "work" / "outputs", history_name(plan, "outputs")))
         journals = Journals(self._client, folder / "telemetry")
         own_log = GrowingFile(folder / "streams" / RUNNER_LOG, history.system_log(RUNNER_LOG, plan.node), resume)
         return FollowLoop(self._client, journals, sources, outputs, heartbeats=plan.node == 0, last=own_log)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Callable
+from typing import Callable, Sequence
 
-from runyard.node.delivery.outputs import Outputs
+from runyard.node.delivery.settling import SettlingFolder
 
 LOOK_EVERY = 1.0
 
@@ -14,7 +14,7 @@ LOOK_EVERY = 1.0
 class Uploads:
     """There is no thread for a run without outputs, nor for one that ends within `LOOK_EVERY` seconds."""
 
-    def __init__(self, outputs: Outputs | None, finished: Callable[[], None]) -> None:
+    def __init__(self, outputs: Sequence[SettlingFolder], finished: Callable[[], None]) -> None:
         self.pace = 0.0  # seconds for which new outputs may wait
         self._outputs = outputs
         self._finished = finished  # called by the thread when it has ended
@@ -42,18 +42,19 @@ class Uploads:
         return self._done
 
     def _start(self) -> None:
-        if self._outputs is None or self._outputs.empty():
+        if all(each.empty() for each in self._outputs):
             return
         self._done = False
         self._thread = threading.Thread(target=self._work, name="outputs", daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
-        assert self._outputs is not None
         try:
             while not self._finishing.wait(max(LOOK_EVERY, self.pace)):
-                self._outputs.upload_settled()
-            self._outputs.upload_all()
+                for each in self._outputs:
+                    each.upload_settled()
+            for each in self._outputs:
+                each.upload_all()
         except Exception as failure:  # noqa: BLE001 - it is raised again by `check`
             self._failure = failure
         finally:
