@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def entry(web: WebFiles | None = None, name: str = "a", size: int | None = 5, **
     }
 
 
-def never(address: str, place: Path) -> None:
+def never(address: str, place: Path, halt: Callable[[], None]) -> None:
     raise AssertionError(address)
 
 
@@ -68,7 +69,7 @@ def test_what_lies_here_is_linked_or_copied(tmp_path: Path) -> None:
     assert not is_here({**here, "size": 6}), "another file at the same path, on another machine"
     asked = []
 
-    def fetch(address: str, place: Path) -> None:
+    def fetch(address: str, place: Path, halt: Callable[[], None]) -> None:
         asked.append(address)
         place.write_bytes(b"123456")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -20,6 +20,9 @@ class WebFiles:
     no_head: bool = False
     no_ranges: bool = False
     cut_after: dict[str, int] = field(default_factory=dict)  # the first answer with a path ends after so many bytes
+    always_cut: int | None = None  # every answer ends after so many bytes
+    hold: threading.Event | None = None  # a body waits for this after its first byte
+    etags: dict[str, str] = field(default_factory=dict)
     requests: list[tuple[str, str, str]] = field(default_factory=list)  # method, path, range
 
 
@@ -53,12 +56,18 @@ def web_files(**files: bytes) -> Iterator[WebFiles]:
             if status == 206:
                 self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(content)}")
             self.send_header("Content-Length", str(end - begin))
-            self.send_header("ETag", f'"{hash(content):x}"')
+            self.send_header("ETag", served.etags.get(path, f'"{hash(content):x}"'))
             self.end_headers()
             if not with_body:
                 return
-            cut = served.cut_after.pop(path, None)
-            self.wfile.write(content[begin:end] if cut is None else content[begin : begin + cut])
+            cut = served.cut_after.pop(path, served.always_cut)
+            body = content[begin:end] if cut is None else content[begin : min(begin + cut, end)]
+            if served.hold is not None:
+                self.wfile.write(body[:1])
+                served.hold.wait(60)
+                body = body[1:]
+            with suppress(ConnectionError):
+                self.wfile.write(body)
             if cut is not None:
                 self.close_connection = True
 

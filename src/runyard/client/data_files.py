@@ -1,45 +1,43 @@
 """Bringing the files of a dataset into a folder: linked, copied or fetched. Nodes and the SDK do it the same way.
 
 The server lists the files with the ways to each (docs/protocol.md): `local`, a path on the server's disk, which may be
-a disk of this machine too; `url`, an address that anybody may read; `content`, the server itself.
+a disk of this machine too; `url`, an address that anybody may read; `content`, the server itself. What is fetched goes
+through the cache of this machine (`runyard.client.data.cache`).
 """
 
 from __future__ import annotations
 
-import http.client
 import os
 import shutil
+import threading
 import time
-import urllib.error
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
+from runyard.client.data.cache import Cache, Lease, key_of
+from runyard.client.data.problem import FULL, DiskFull, Halted
+from runyard.client.data.problem import TransferProblem as TransferProblem
+from runyard.client.data.transfer import Around, Fresh, check, fetch
+from runyard.client.data.web import Web
 from runyard.contracts.data import datasets as contract
 
-AT_ONCE = 8
-TRIES = 5
-TIMEOUT = 60.0
-PIECE = 1 << 20
-AGENT = "runyard"
+if TYPE_CHECKING:
+    from runyard.client.stream import Stream
 
-LINKED, COPIED, FETCHED = "linked", "copied", "fetched"
+AT_ONCE = 8
+TELL_EVERY = 1.0
+
+LINKED, COPIED, CACHED, FETCHED = "linked", "copied", "from the cache", "fetched"
 
 Get = Callable[[str, Mapping[str, Any]], Any]
 """Asks the server for JSON: an address and its parameters."""
-Fetch = Callable[[str, Path], None]
-"""Writes what the server has at an address to a file."""
-
-
-class TransferProblem(Exception):
-    """A file could not be had: `message` says which and why, `help` what to do."""
-
-    def __init__(self, message: str, help: str = "") -> None:
-        super().__init__(f"{message} {help}".strip())
-        self.message, self.help = message, help
+Serve = Callable[[str, Path, Callable[[], None]], None]
+"""Appends what the server has at an address, from the length of the file on, to the file; the last is called often."""
+Told = Callable[[int, int], None]
+"""Is told how many bytes have come, and of how many."""
 
 
 @dataclass(frozen=True)
@@ -65,43 +63,48 @@ def listing(get: Get, address: str) -> Listing:
     """All files of a dataset; `address` is that of the dataset itself."""
     files: list[dict[str, Any]] = []
     answer: Any = {"next": None}
-    after = None
+    after, single = None, False
     while True:
         answer = get(f"{address}/files", {"after": after})
         files += answer["files"]
-        first_single = bool(answer["single"]) and after is None
+        single = bool(answer["single"]) and after is None
         after = answer["next"]
         if after is None:
-            return Listing(files, first_single, bool(answer["several"]))
+            return Listing(files, single, bool(answer["several"]))
 
 
 def bring(
     files: Sequence[Mapping[str, Any]],
     places: Sequence[Path],
-    fetch: Fetch,
+    serve: Serve,
     *,
     link: bool,
+    lease: Lease | None = None,
     check: Callable[[], None] = lambda: None,
+    told: Told = lambda came, total: None,
+    fresh: Fresh = lambda each: None,
 ) -> dict[str, int]:
-    """Put each file at its place, several at once; returns how many were linked, copied and fetched.
+    """Put each file at its place; returns how many came by which way.
 
-    With `link`, what lies on a disk of this machine is linked, and what is fetched is made read-only; without, every
-    file is a copy that may be written to. `check` is called before each file, and may raise to give up.
+    With `link`, what lies on a disk of this machine is linked, and so is what the cache of `lease` has or gets;
+    without, every file is a copy that may be written to. Without a lease nothing is kept for others. `check` is called
+    often, in this thread, and may raise to give up.
     """
-    ways = {LINKED: 0, COPIED: 0, FETCHED: 0}
+    return _Bringing(serve, link, lease, fresh).all(files, places, check, told)
 
-    def one(each: Mapping[str, Any], place: Path) -> str:
-        check()
-        os.makedirs(place.parent, exist_ok=True)
-        return _bring(each, place, fetch, link, check)
 
-    pool = ThreadPoolExecutor(max(1, min(AT_ONCE, len(files))))
-    try:
-        for way in pool.map(one, files, places):
-            ways[way] += 1
-    finally:
-        pool.shutdown(wait=True)
-    return ways
+def rest_of(part: Path) -> dict[str, str]:
+    """The headers that ask the server for what a file lacks."""
+    begin = part.stat().st_size if part.exists() else 0
+    return {"Range": f"bytes={begin}-"} if begin else {}
+
+
+def append(answer: Stream, part: Path, halt: Callable[[], None]) -> None:
+    """Write what the server answered to a file: after what is there, if that was what it was asked for."""
+    with open(part, "ab" if answer.status == 206 else "wb") as file:
+        for piece in answer:
+            halt()
+            file.write(piece)
 
 
 def is_here(each: Mapping[str, Any]) -> bool:
@@ -113,8 +116,12 @@ def is_here(each: Mapping[str, Any]) -> bool:
         status = os.stat(local)
     except OSError:
         return False
+    if status.st_size != each["size"] or not os.access(local, os.R_OK):
+        return False
+    if each.get("etag") == f'"{status.st_size:x}-{status.st_mtime_ns:x}"':
+        return True
     at = datetime.fromtimestamp(status.st_mtime, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return status.st_size == each["size"] and at == each["modified"] and os.access(local, os.R_OK)
+    return bool(at == each["modified"])
 
 
 def words(ways: Mapping[str, int]) -> str:
@@ -122,96 +129,133 @@ def words(ways: Mapping[str, int]) -> str:
     >>> words({"linked": 2, "copied": 0, "fetched": 1})
     '2 linked, 1 fetched'
     """
-    return ", ".join(f"{count} {way}" for way, count in ways.items() if count) or "no files"
+    return ", ".join(f"{count:,} {way}" for way, count in ways.items() if count) or "no files"
 
 
-def _bring(each: Mapping[str, Any], place: Path, fetch: Fetch, link: bool, check: Callable[[], None]) -> str:
-    if is_here(each):
-        if link:
-            os.symlink(str(each["local"]), place)
-            return LINKED
-        shutil.copyfile(str(each["local"]), place)
-        return COPIED
-    part = place.with_name(place.name + ".part")
-    if each.get("url"):
-        _from_web(str(each["url"]), part, each, check)
-    elif each.get("content"):
-        fetch(str(each["content"]), part)
-    else:
-        raise TransferProblem(f"{each['source']} is on no disk that this machine sees, and nobody gives it.")
-    if each["size"] is not None and part.stat().st_size != each["size"]:
-        got = part.stat().st_size
-        part.unlink()
-        raise TransferProblem(
-            f"{each['source']} came with {got:,} bytes, and was listed with {each['size']:,}.",
-            "It may have changed in between: submit the run again.",
-        )
-    if link:
-        part.chmod(0o444)
-    part.replace(place)
-    return FETCHED
+class _Bringing:
+    """One call of `bring`."""
 
+    def __init__(self, serve: Serve, link: bool, lease: Lease | None, fresh: Fresh) -> None:
+        self._serve, self._link, self._lease = serve, link, lease
+        self._cache: Cache | None = lease.cache if lease is not None else None
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._came = 0
+        self._ranges = ThreadPoolExecutor(AT_ONCE)
+        self._web = Web()
+        self._around = Around(self._web, self._ranges, self._halt, self._count, fresh)
+        self._ways = {LINKED: 0, COPIED: 0, CACHED: 0, FETCHED: 0}
 
-def _from_web(url: str, part: Path, each: Mapping[str, Any], check: Callable[[], None]) -> None:
-    """Fetch an address; a connection that breaks is taken up where it broke."""
-    said = ""
-    for attempt in range(TRIES):
-        if attempt:
-            _pause(min(0.2 * 2**attempt, 5.0), check)
-        try:
-            _once(url, part, each, check)
-            return
-        except urllib.error.HTTPError as error:
-            error.close()
-            said = f"{error.code} {error.reason}".strip()
-            if error.code == 416:
-                part.unlink()
-            elif 400 <= error.code < 500 and error.code not in (408, 425, 429):
-                break
-        except OSError as error:
-            if _is_disk(error):
-                raise
-            said = str(getattr(error, "reason", None) or error) or type(error).__name__
-        except http.client.HTTPException as error:
-            said = str(error) or type(error).__name__
-    prefix = str(each["source"]).rpartition("/")[0] + "/"
-    mapped = f" (mapped to {url})" if url != each["source"] else ""
-    raise TransferProblem(
-        f"{each['source']}{mapped} does not give its file: {said}.",
-        f"Correct the address, or say where its files are now: `runyard data map {prefix} /folder/with/the/files`.",
-    )
+    def all(
+        self,
+        files: Sequence[Mapping[str, Any]],
+        places: Sequence[Path],
+        check: Callable[[], None],
+        told: Told,
+    ) -> dict[str, int]:
+        _make_folders(places)
+        rest = [(each, place) for each, place in zip(files, places) if not self._lies_here(each, place, check)]
+        if not rest:
+            return self._ways
+        keys = [key_of(each) if not is_here(each) else None for each, _ in rest]
+        if self._lease is not None:
+            self._lease.add(key for key in keys if key is not None)
+        wanted = [(*one, key) for one, key in zip(rest, keys) if not self._is_cached(*one, key)]
+        total = sum(int(each["size"] or 0) for each, _, _ in wanted)
+        if self._cache is not None and wanted and not self._cache.make_room(total):
+            free = self._cache.free()
+            raise DiskFull(self._cache.folder, f": {total:,} bytes are to be fetched, and {free:,} are free")
+        with ThreadPoolExecutor(max(1, min(AT_ONCE, len(wanted)))) as pool, self._ranges:
+            waiting = {pool.submit(self._one, *each) for each in wanted}
+            try:
+                self._await(waiting, total, check, told)
+            finally:
+                self._stop.set()
+                self._web.close()
+                for future in waiting:
+                    future.cancel()
+        return self._ways
 
+    def _await(self, waiting: set[Future[str]], total: int, check: Callable[[], None], told: Told) -> None:
+        at = time.monotonic()
+        while waiting:
+            done, waiting = wait(waiting, 0.1, "FIRST_COMPLETED")
+            for future in done:
+                try:
+                    self._ways[future.result()] += 1
+                except OSError as error:
+                    if error.errno in FULL:
+                        folder = self._cache.folder if self._cache is not None else Path(error.filename or ".")
+                        raise DiskFull(folder) from error
+                    raise
+            check()
+            if time.monotonic() - at >= TELL_EVERY:
+                at = time.monotonic()
+                told(self._came, total)
 
-def _once(url: str, part: Path, each: Mapping[str, Any], check: Callable[[], None]) -> None:
-    begin = part.stat().st_size if part.exists() else 0
-    headers = {"User-Agent": AGENT, "Accept-Encoding": "identity"}
-    if begin:
-        headers["Range"] = f"bytes={begin}-"
-        if each.get("etag") and not str(each["etag"]).startswith("W/"):
-            headers["If-Range"] = str(each["etag"])
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT) as response:
-        resumed = begin and response.status == 206
-        expected = response.headers.get("Content-Length")
-        got = 0
-        with open(part, "ab" if resumed else "wb") as file:
-            while True:
-                check()
-                piece = response.read(PIECE)
-                if not piece:
-                    break
-                file.write(piece)
-                got += len(piece)
-        if expected is not None and got != int(expected):
-            raise ConnectionError(f"the answer ended after {got:,} of {int(expected):,} bytes")
-
-
-def _pause(seconds: float, check: Callable[[], None]) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    def _lies_here(self, each: Mapping[str, Any], place: Path, check: Callable[[], None]) -> bool:
+        if not self._link or not is_here(each):
+            return False
         check()
-        time.sleep(0.05)
+        os.symlink(str(each["local"]), place)
+        self._ways[LINKED] += 1
+        return True
+
+    def _is_cached(self, each: Mapping[str, Any], place: Path, key: str | None) -> bool:
+        if not self._link or self._cache is None or key is None:
+            return False
+        found = self._cache.find(key, each["size"])
+        if found is None:
+            return False
+        os.symlink(found, place)
+        self._ways[CACHED] += 1
+        return True
+
+    def _one(self, each: Mapping[str, Any], place: Path, key: str | None) -> str:
+        self._halt()
+        if is_here(each):
+            shutil.copyfile(str(each["local"]), place)
+            return COPIED
+        if self._cache is None or key is None:
+            part = place.with_name(place.name + ".part")
+            self._fetch(each, part)
+            if self._link:
+                part.chmod(0o444)
+            part.replace(place)
+            return FETCHED
+
+        def fetched(part: Path, pieces: Path) -> None:
+            self._fetch(each, part, pieces)
+
+        found, now = self._cache.obtain(key, each, fetched, self._halt)
+        if self._link:
+            os.symlink(found, place)
+        else:
+            shutil.copyfile(found, place)
+        return FETCHED if now else CACHED
+
+    def _fetch(self, each: Mapping[str, Any], part: Path, pieces: Path | None = None) -> None:
+        if each.get("url"):
+            fetch(each, part, self._around, pieces)
+        elif each.get("content"):
+            self._serve(str(each["content"]), part, self._halt)
+            check(each, part)
+            self._count(part.stat().st_size)
+        else:
+            raise TransferProblem(f"{each['source']} is on no disk that this machine sees, and nobody gives it.")
+
+    def _halt(self) -> None:
+        if self._stop.is_set():
+            raise Halted
+
+    def _count(self, count: int) -> None:
+        with self._lock:
+            self._came += count
 
 
-def _is_disk(error: OSError) -> bool:
-    """Whether an error is about writing here, and not about the connection."""
-    return error.filename is not None or error.errno in (28, 122)  # ENOSPC, EDQUOT
+def _make_folders(places: Sequence[Path]) -> None:
+    made: set[Path] = set()
+    for place in places:
+        if place.parent not in made:
+            os.makedirs(place.parent, exist_ok=True)
+            made.add(place.parent)

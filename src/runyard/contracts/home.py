@@ -14,6 +14,7 @@ RUNYARD_HOME (~/.runyard)
     telemetry/         journals of interactive runs, to be delivered to the server
     sdk/               the packages that a run's processes import
     environments/      what was built for runs, by key; `runyard env` looks after it
+    data-cache/        what was fetched for runs; `runyard data cache` looks after it
     secrets/           credentials that environments refer to; only the user can read them
     cache/             may be deleted at any time
 """

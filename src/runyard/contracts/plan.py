@@ -77,6 +77,9 @@ class Plan:
     attempt: int = 1  # 2 and more: the run was started before, and its outputs are restored
     link: str = ""  # the secret by which the node runners of one attempt authenticate each other
     target_type: str = "local"  # the type of the target, for the script
+    data_cache: str = ""  # the folder of data that was fetched for runs
+    data_limit: int | None = None  # bytes; beyond it, what was not used for the longest time is removed
+    lazy_above: int | None = None  # bytes; a dataset with more to be fetched is mounted lazily, where that can be had
 
     @property
     def distribution(self) -> Distribution:

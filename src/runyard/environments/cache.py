@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from runyard.contracts.home import write_private
-from runyard.environments import images, locks
+from runyard.environments import images
 from runyard.environments.builder import Built
-from runyard.environments.locks import Held
+from runyard.system import locks
 from runyard.system.json_files import BadFile, as_object, made_of
+from runyard.system.locks import Held
 
 LOOK_EVERY = 0.05
 

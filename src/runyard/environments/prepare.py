@@ -16,8 +16,8 @@ from runyard.contracts.environment import CONTAINER, CURRENT, Specification
 from runyard.contracts.secrets import mask
 from runyard.environments.builder import Builder, Built, Order
 from runyard.environments.cache import Cache, Entry, Origin
-from runyard.environments.locks import Held
 from runyard.environments.problem import EnvironmentProblem
+from runyard.system.locks import Held
 
 STOCK_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu22.04"
 """Where the image that SDK v1 fills in begins: nobody has chosen it, and it is not worth a remark."""

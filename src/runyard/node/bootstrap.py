@@ -70,7 +70,7 @@ def fetch(order: dict[str, str], node: int, token: str) -> tuple[str, str]:
         except OSError:  # another runner was faster
             shutil.rmtree(aside, ignore_errors=True)
     plan = json.loads(get(order, f"/api/runs/{order['run_id']}/nodes/{node}/plan", token).decode("utf-8"))
-    plan.update(sdk=sdk, environments=os.path.join(base, "environments"))
+    plan.update(sdk=sdk, environments=os.path.join(base, "environments"), data_cache=os.path.join(base, "data-cache"))
     path = os.path.join(folder, "plan.json")
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
         json.dump(plan, file, indent=1)

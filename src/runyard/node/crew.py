@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from runyard.node.launch.meeting import Meeting
     from runyard.node.launch.ports import Ports
     from runyard.node.mpi import Mpi
+    from runyard.node.prepare.data import Inputs
 
 
 class Order(NamedTuple):
@@ -63,6 +64,7 @@ class Crew:
         self._stopped_at: float | None = None  # when `end` was called; of time.monotonic()
         self._memory_kills = exits.memory_kills()
         self._environment: Ready | None = None  # referenced for as long as the run lives, so that nobody removes it
+        self._inputs: Inputs | None = None  # the same
         self._delivery: RunDelivery | None = None
 
     @property
@@ -95,11 +97,11 @@ class Crew:
             prepare(self.plan, self.folder, check)
         self._environment = environment.ready(self.plan, self.folder, check, report)
         if self.plan.launch.inputs:
-            from runyard.node.prepare.data import with_inputs
+            from runyard.node.prepare.data import bring_inputs
 
             shares = self.state.shares_work
-            found = with_inputs(self.plan, self.folder, self.work, shares, check, report)
-            self.plan = replace(self.plan, launch=found)
+            self._inputs = bring_inputs(self.plan, self.folder, self.work, shares, check, report)
+            self.plan = replace(self.plan, launch=self._inputs.launch)
         distribution = self.plan.distribution
         if distribution.gang:
             from runyard.node.launch.meeting import ports_wanted
@@ -181,6 +183,8 @@ class Crew:
         after = self._sort(self._children.end())
         self._remove_containers()
         self._remove_files_of_mpi()
+        if self._inputs is not None:
+            self._inputs.lease.release()
         return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
     def load_the_rest(self) -> None:

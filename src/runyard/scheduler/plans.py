@@ -62,6 +62,9 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         secrets=secrets,
         attempt=run.attempt,
         link=random.token_hex(16),
+        data_cache=str(around.home / "data-cache"),
+        data_limit=workspace_settings.data_limit(settings),
+        lazy_above=workspace_settings.lazy_above(settings),
     )
     plans = [replace(first, node=node) for node in range(run.nodes)]
     if target.engine != LOCAL_ENGINE:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runyard.client.data.cache import Cache
 from runyard.client.data_files import Listing
 from runyard.contracts.plan import Launch, Plan
 from runyard.node.prepare import data
@@ -37,16 +38,18 @@ def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
     source.write_text("1")
     there = {"path": "/a.txt", "source": "s", "size": None, "etag": None, "modified": None, "local": None}
     found = Listing([{**there, "url": None, "content": None}], False, False)
+    lease = Cache(tmp_path / "cache").lease()
+    node = data._Node(plan(), folder, folder / "work", False, False, lease, lambda: None, lambda reason: None)
     place.mkdir()
     (place / "mine").write_text("mine")
     with pytest.raises(RunProblem) as taken:
-        data._bring(None, plan(), folder, given(str(place)), found, place, False, lambda: None)  # type: ignore[arg-type]
+        data._bring(node, given(str(place)), found, place)
     assert taken.value.code == "DataPathTaken"
     assert (place / "mine").read_text() == "mine"
     (place / "mine").unlink()
     with pytest.raises(RunProblem, match="nobody gives it"):
-        data._bring(None, plan(), folder, given(str(place)), found, place, False, lambda: None)  # type: ignore[arg-type]
+        data._bring(node, given(str(place)), found, place)
     empty = Listing([], False, False)
     for _ in range(2):  # a link of the same run, or of one that is gone, is replaced
-        data._bring(None, plan(), folder, given(str(place)), empty, place, False, lambda: None)  # type: ignore[arg-type]
+        data._bring(node, given(str(place)), empty, place)
         assert place.resolve() == folder / "inputs" / "d"

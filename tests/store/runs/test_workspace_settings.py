@@ -9,7 +9,16 @@ import pytest
 from runyard.store.content import deletion
 from runyard.store.errors import NotFound, Refused
 from runyard.store.runs import workspace_settings, workspaces
-from runyard.store.runs.workspace_settings import DATA_MAP, KEEP_LOGS, KEEP_SERIES, LIMIT, RELAX, SCOPE
+from runyard.store.runs.workspace_settings import (
+    DATA_LIMIT,
+    DATA_MAP,
+    KEEP_LOGS,
+    KEEP_SERIES,
+    LAZY_ABOVE,
+    LIMIT,
+    RELAX,
+    SCOPE,
+)
 from runyard.store.store import Store
 
 
@@ -22,7 +31,7 @@ def put(store: Store, key: str, value: str) -> dict[str, str]:
 def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
     with store.database.read() as connection:
         settings = workspace_settings.find(connection, "local")
-    stays = {DATA_MAP: "{}", KEEP_LOGS: "none", KEEP_SERIES: "none"}
+    stays = {DATA_LIMIT: "50GB", LAZY_ABOVE: "10GB", DATA_MAP: "{}", KEEP_LOGS: "none", KEEP_SERIES: "none"}
     assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace", **stays}
     assert workspace_settings.whole_workspace(settings)
     assert not workspace_settings.relax(settings)

@@ -13,7 +13,15 @@ from runyard.cli.parameters import Argument
 if TYPE_CHECKING:
     from runyard.cli.api import Api
 
-KEYS = ("environments.limit", "environments.relax", "retention.logs", "retention.series", "runs.scope")
+KEYS = (
+    "data.lazy-above",
+    "data.limit",
+    "environments.limit",
+    "environments.relax",
+    "retention.logs",
+    "retention.series",
+    "runs.scope",
+)
 """Offered by the shell's completion. Which keys there are is decided by the server."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
+from runyard.cli.commands import data_cache
 from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption
@@ -162,3 +163,4 @@ app.command()(rm)
 app.command(name="map")(map_prefix)
 app.command()(unmap)
 app.command()(maps)
+app.add_typer(data_cache.app)

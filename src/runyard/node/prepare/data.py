@@ -2,7 +2,7 @@
 
 Each input becomes a folder, or a single file, below the run's folder (or at the path that the user chose), and a few
 variables with its path. What lies on a disk that this node sees is linked for a mount and copied for a download; the
-rest is fetched. In a container links would lead nowhere, so that all is copied.
+rest is fetched, through the cache of this node. In a container links would lead nowhere, so that all is copied.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Mapping
 
-from runyard.client.data_files import Listing, TransferProblem, bring, listing, words
+from runyard.client.data.cache import Cache, Lease
+from runyard.client.data.problem import TransferProblem
+from runyard.client.data_files import Listing, append, bring, listing, rest_of, words
 from runyard.client.http import quote
 from runyard.contracts import journal, names
 from runyard.contracts.data import datasets as contract
@@ -28,16 +30,55 @@ from runyard.node.problem import RunProblem
 INPUTS = "inputs"
 WRITER = "data"
 NOT_THERE = "DataNotAvailable"
+REPORT_EVERY = 10.0  # seconds between two states of a run that tell how far a transfer is
 
 
-def with_inputs(
+@dataclass(frozen=True)
+class Inputs:
+    """The launch of a run with the variables of its inputs, which are here, and stay until `lease` is released."""
+
+    launch: Launch
+    lease: Lease
+
+
+@dataclass(frozen=True)
+class _Node:
+    """What bringing an input needs to know of the run and of this node."""
+
+    plan: Plan
+    folder: Path
+    work: Path
+    shares_work: bool
+    contained: bool
+    lease: Lease
+    check: Callable[[], None]
+    report: Callable[[str], None]
+
+
+def bring_inputs(
     plan: Plan, folder: Path, work: Path, shares_work: bool, check: Callable[[], None], report: Callable[[str], None]
-) -> Launch:
-    """The launch of a run with the variables of its inputs, once they are here. RunProblem when one cannot be had."""
-    client = RetryingClient.of(plan, folder, check)
+) -> Inputs:
+    """Bring all inputs of a run. RunProblem when one cannot be had."""
     contained = Specification.from_dict(plan.launch.environment).kind == CONTAINER
     named = ", ".join(str(each["name"]) for each in plan.launch.inputs)
     report(f"the data is being prepared: {named}")
+    cache = Cache(Path(plan.data_cache) if plan.data_cache else folder / "data-cache")
+    try:
+        lease = cache.lease()
+    except OSError as error:
+        raise out_of_disk(error, cache.folder) from error
+    node = _Node(plan, folder, work, shares_work, contained, lease, check, report)
+    try:
+        launch = _with_inputs(node)
+    except BaseException:
+        lease.release()
+        raise
+    return Inputs(launch, lease)
+
+
+def _with_inputs(node: _Node) -> Launch:
+    plan = node.plan
+    client = RetryingClient.of(plan, node.folder, node.check)
     variables: dict[str, str] = {}
     listed, seen = [], {}
     for each in plan.launch.inputs:
@@ -45,14 +86,15 @@ def with_inputs(
         if each["mode"] == contract.DIRECT:
             value = str(each["dataset"])
             listed.append(f"{name}:{contract.DIRECT}")
+            log_line(f"input {name} (direct): the dataset {value}, nothing is brought here")
         else:
             begin = time.monotonic()
             found = _listing(client, plan, each)
-            place = _place(plan, folder, work, each, contained)
-            if shares_work and work in place.parents:
+            place = _place(plan, node.folder, node.work, each, node.contained)
+            if node.shares_work and node.work in place.parents:
                 ways = "by node 0, in the folder that all share"
             else:
-                ways = _bring(client, plan, folder, each, found, place, contained, check)
+                ways = _bring(node, each, found, place)
             value = str(place / found.mounted()[0][1:]) if found.single else str(place)
             took = time.monotonic() - begin
             size = f"{len(found.files):,} files, {found.bytes:,} bytes"
@@ -65,7 +107,7 @@ def with_inputs(
                 variables[variable] = value
     variables[contract.VARIABLES] = ",".join(listed)
     if plan.node == 0 and seen:
-        _write(plan, folder, seen)
+        _write(plan, node.folder, seen)
     return replace(plan.launch, environment_variables={**plan.launch.environment_variables, **variables})
 
 
@@ -95,8 +137,9 @@ def _place(plan: Plan, folder: Path, work: Path, each: Mapping[str, Any], contai
         except names.BadName:
             raise RunProblem(
                 NOT_THERE,
-                f"The path_on_compute {wanted!r} of the input {each['name']!r} leaves the working folder.",
-                "Use a path without '..', or a whole one.",
+                f"The path_on_compute {wanted!r} of the input {each['name']!r} is not absolute, and leaves the "
+                "working folder.",
+                "Use a whole path such as /data, or one without '..': it begins in the working folder.",
             ) from None
     if contained:
         raise RunProblem(
@@ -107,35 +150,28 @@ def _place(plan: Plan, folder: Path, work: Path, each: Mapping[str, Any], contai
     return Path(os.path.normpath(str(wanted)))
 
 
-def _bring(
-    client: RetryingClient,
-    plan: Plan,
-    folder: Path,
-    each: Mapping[str, Any],
-    found: Listing,
-    place: Path,
-    contained: bool,
-    check: Callable[[], None],
-) -> str:
+def _bring(node: _Node, each: Mapping[str, Any], found: Listing, place: Path) -> str:
+    plan, folder = node.plan, node.folder
     mount = each["mode"] == contract.MOUNT
     own = folder / INPUTS / str(each["name"])
     at = place if folder in place.parents or own == place else own
     _must_be_empty(place, each, plan)
-
-    def fetch(address: str, target: Path) -> None:
-        def write(stream: Any) -> None:
-            with open(target, "wb") as file:
-                for piece in stream:
-                    file.write(piece)
-
-        client.stream("GET", f"/api/workspaces/{quote(plan.workspace)}/{address}", None, write)
-
     places = [at / path[1:] for path in (found.mounted() if mount else found.layout())]
     try:
         os.makedirs(at, exist_ok=True)
-        ways = words(bring(found.files, places, fetch, link=mount and not contained, check=check))
+        ways = bring(
+            found.files,
+            places,
+            _server(plan, folder),
+            link=mount and not node.contained,
+            lease=node.lease,
+            check=node.check,
+            told=_progress(str(each["name"]), node.report),
+        )
         if at != place:
             _lead(place, at)
+        if ways["fetched"]:
+            _keep_within(node.lease.cache, plan.data_limit)
     except TransferProblem as problem:
         message = f"The input {each['name']!r} cannot be had: {problem.message}"
         raise RunProblem(NOT_THERE, message, problem.help) from None
@@ -143,7 +179,46 @@ def _bring(
         raise RunProblem(NOT_THERE, f"The input {each['name']!r} cannot be had: {refusal}") from refusal
     except OSError as error:
         raise out_of_disk(error, at) from error
-    return ways
+    return words(ways)
+
+
+def _server(plan: Plan, folder: Path) -> Callable[[str, Path, Callable[[], None]], None]:
+    """How a file comes from the server itself; taken up where it broke off."""
+
+    def serve(address: str, target: Path, halt: Callable[[], None]) -> None:
+        client = RetryingClient.of(plan, folder, halt)
+        path = f"/api/workspaces/{quote(plan.workspace)}/{address}"
+
+        def once() -> None:
+            with client.http.stream(path, headers=rest_of(target)) as answer:
+                append(answer, target, halt)
+
+        client.until_answered(once, insist=False)
+
+    return serve
+
+
+def _progress(name: str, report: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Tells how far a transfer is: in the log, and now and then in the state of the run."""
+    reported = 0.0
+
+    def told(came: int, total: int) -> None:
+        nonlocal reported
+        text = f"the data is being fetched: {name}, {came / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        log_line(text)
+        if time.monotonic() - reported >= REPORT_EVERY:
+            reported = time.monotonic()
+            report(text)
+
+    return told
+
+
+def _keep_within(cache: Cache, limit: int | None) -> None:
+    if limit is not None:
+        removed = cache.collect(limit)
+        if removed:
+            size = sum(entry.stored for entry in removed)
+            log_line(f"removed {len(removed):,} files of {size:,} bytes from the cache, which nobody uses")
 
 
 def _must_be_empty(place: Path, each: Mapping[str, Any], plan: Plan) -> None:

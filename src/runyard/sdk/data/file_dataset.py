@@ -7,7 +7,7 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn
 
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.abstract_dataset import AbstractDataset
@@ -16,6 +16,7 @@ from runyard.sdk.exceptions import UserErrorException
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from runyard.client.data.cache import Lease
     from runyard.client.data_files import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
     from runyard.sdk.workspace.workspace import Workspace
@@ -40,7 +41,7 @@ class FileDataset(AbstractDataset):
             raise UserErrorException(f"{there[0]} is there already. Use overwrite=True, or another target_path.")
         for each in there:
             os.unlink(each)
-        self._bring(listing, places, link=False)
+        self._bring(listing, places)
         return [str(place) for place in places]
 
     def mount(self, mount_point: str | None = None, **kwargs: Any) -> MountContext:
@@ -93,20 +94,27 @@ class FileDataset(AbstractDataset):
             {**self._definition, "steps": [*(self._definition.get("steps") or ()), step]}, self._workspace
         )
 
-    def _bring(self, listing: Listing, places: list[Path], link: bool) -> None:
-        from runyard.client.data_files import TransferProblem, bring
+    def _bring(self, listing: Listing, places: list[Path], lease: Lease | None = None) -> None:
+        """Put each file at its place: as a copy, or, with a lease on what the cache of this machine has, as a link."""
+        from runyard.client.data.cache import FOLDER, Cache
+        from runyard.client.data.problem import TransferProblem
+        from runyard.client.data_files import append, bring, rest_of
+        from runyard.contracts.home import home
 
         here = self._saved()
 
-        def fetch(address: str, place: Path) -> None:
-            with here.service.stream(f"/api/workspaces/{here.name}/{address}") as answer, place.open("wb") as file:
-                for piece in answer:
-                    file.write(piece)
+        def serve(address: str, place: Path, halt: Callable[[], None]) -> None:
+            with here.service.stream(f"/api/workspaces/{here.name}/{address}", headers=rest_of(place)) as answer:
+                append(answer, place, halt)
 
+        used = lease if lease is not None else Cache(home() / FOLDER).lease()
         try:
-            bring(listing.files, places, fetch, link=link)
+            bring(listing.files, places, serve, link=lease is not None, lease=used)
         except TransferProblem as problem:
             raise UserErrorException(str(problem), inner_exception=problem) from None
+        finally:
+            if lease is None:
+                used.release()
 
 
 class MountContext:
@@ -117,6 +125,7 @@ class MountContext:
         self._given = mount_point
         self._place = Path(mount_point).absolute() if mount_point else None
         self._started = False
+        self._lease: Lease | None = None
 
     @property
     def mount_point(self) -> str:
@@ -128,16 +137,27 @@ class MountContext:
         place = Path(self.mount_point)
         if self._started or (place.exists() and (not place.is_dir() or any(place.iterdir()))):
             raise UserErrorException(f"{place} is not empty. Mount into a folder that is empty, or does not exist.")
+        from runyard.client.data.cache import FOLDER, Cache
+        from runyard.contracts.home import home
+
         listing = self._dataset._listing()
         place.mkdir(parents=True, exist_ok=True)
         self._started = True
-        self._dataset._bring(listing, [place / path[1:] for path in listing.mounted()], link=True)
+        self._lease = Cache(home() / FOLDER).lease()
+        try:
+            self._dataset._bring(listing, [place / path[1:] for path in listing.mounted()], self._lease)
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """Remove the folder. What it links to stays."""
         if self._started:
             self._started = False
             shutil.rmtree(self.mount_point, ignore_errors=True)
+            if self._lease is not None:
+                self._lease.release()
+                self._lease = None
 
     def __enter__(self) -> MountContext:
         self.start()

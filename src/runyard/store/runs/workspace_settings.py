@@ -18,7 +18,7 @@ from runyard.store.tables import workspace_settings
 from runyard.store.tables import workspaces as workspace_rows
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
-DATA_MAP = "data.map"
+DATA_MAP, DATA_LIMIT, LAZY_ABOVE = "data.map", "data.limit", "data.lazy-above"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
 
 _FIND = Prepared(
@@ -74,6 +74,16 @@ def relax(settings: Mapping[str, str]) -> bool:
 def limit(settings: Mapping[str, str]) -> int | None:
     """The limit for built environments, in bytes; None for no limit."""
     return _bytes(settings[LIMIT])
+
+
+def data_limit(settings: Mapping[str, str]) -> int | None:
+    """The limit for data that was fetched, in bytes; None for no limit."""
+    return _bytes(settings[DATA_LIMIT])
+
+
+def lazy_above(settings: Mapping[str, str]) -> int | None:
+    """The bytes to be fetched beyond which a dataset is mounted lazily; None for never."""
+    return _bytes(settings[LAZY_ABOVE])
 
 
 def whole_workspace(settings: Mapping[str, str]) -> bool:
@@ -163,6 +173,8 @@ KNOWN = {
     RELAX: Setting("false", "true or false", _true_or_false),
     LIMIT: Setting("none", "a size such as 50GB, or none", _size_or_none),
     SCOPE: Setting("workspace", "workspace or run", _workspace_or_run),
+    DATA_LIMIT: Setting("50GB", "a size such as 50GB, or none", _size_or_none),
+    LAZY_ABOVE: Setting("10GB", "a size such as 10GB, or none", _size_or_none),
     DATA_MAP: Setting("{}", 'a JSON object such as {"http://gone.org/": "/data/mirror"}', _map),
     KEEP_LOGS: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
     KEEP_SERIES: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),

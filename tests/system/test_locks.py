@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runyard.environments import locks
+from runyard.system import locks
 
 
 def test_one_holder_or_many(tmp_path: Path) -> None:

@@ -45,10 +45,11 @@ class Held:
         self.release()
 
 
-def alone(path: Path) -> Held | None:
-    """The lock for one holder; None when somebody has it, alone or together with others."""
+def alone(path: Path, keep: bool = False) -> Held | None:
+    """The lock for one holder; None when somebody has it, alone or together with others. With `keep`, what the file
+    holds stays: it is more than a lock."""
     held = _take(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    if held is not None:
+    if held is not None and not keep:
         held.write("")  # a holder that was killed has left its message
     return held
 

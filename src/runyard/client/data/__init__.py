@@ -1,0 +1,1 @@
+"""Files of datasets on their way to this machine: requests, transfers, and the cache that keeps what was fetched."""
