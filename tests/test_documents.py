@@ -59,9 +59,6 @@ def test_commands_and_their_options_exist(document: Path) -> None:
                 break
             assert word in commands, f"{document.name} names `runyard {' '.join(before)}`"
             command = commands[word]
-            if hasattr(command, "commands") and len(before) > 1:
-                assert before[1] in command.commands, f"{document.name} names `runyard {before[0]} {before[1]}`"
-                command = command.commands[before[1]]
         known = {option for parameter in command.params for option in [*parameter.opts, *parameter.secondary_opts]}
         known |= {"--help", "-h"}
         for word in before:

@@ -4,7 +4,7 @@ data-cache/
     ab/<key>           a file, whole, read-only; its time of change is that of the source
     ab/<key>.json      what it is (`Entry`); its time of change is that of the last use
     ab/<key>.part      a file that is being fetched: held with flock by whoever fetches it, and the next one goes on
-    ab/<key>.p/        ranges of a file that mounts have read (`runyard.client.data.lazy`)
+    ab/<key>.p/        ranges of a file that mounts have read
     leases/<name>      held by somebody who uses files of the cache, for as long as they do: the keys, a line each
     collect.lock       held together by those who enter keys in a lease, and alone by whoever removes files
 
