@@ -127,7 +127,7 @@ class RealThings:
             return {"token": "0" * 32, "objects": {hashlib.sha256(b"never handed").hexdigest(): 12}}
         if label == "POST /api/runs":
             usual = {"workspace": "local", "experiment": "trial", "kind": "interactive", "target": "local"}
-            absent = {"launch", "parent_id", "run_id", "snapshot_id"}
+            absent = {"launch", "sweep", "parent_id", "run_id", "snapshot_id"}
             return {**{key: value for key, value in generated.items() if key not in absent}, **usual}
         if "/compute" in label:
             plain = {key: value for key, value in generated.items() if key not in ("engine", "options", "type")}

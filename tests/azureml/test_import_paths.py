@@ -92,8 +92,6 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
         ("from azureml.core import model", "azureml.core.model"),
         ("from azureml.core.model import Model", "azureml.core.model"),
         ("from azureml.data.tabular_dataset import TabularDataset", "azureml.data.tabular_dataset"),
-        ("from azureml.train.hyperdrive.policy import BanditPolicy", "azureml.train.hyperdrive.policy"),
-        ("from azureml.train.hyperdrive import choice", "azureml.train.hyperdrive.choice"),
         ("from azureml.data import TabularDataset", "azureml.data.TabularDataset"),
         ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
         ("import importlib; importlib.import_module('azureml.opendatasets')", "azureml.opendatasets"),

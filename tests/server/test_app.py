@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PROTOCOL = {
     "GET /",
     "GET /health",
+    "GET /api/runs/{run_id}/sweep",
+    "POST /api/runs/{run_id}/sweep/extend",
     "GET /ready",
     "GET /metrics",
     "GET /api/server",

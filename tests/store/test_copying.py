@@ -11,14 +11,15 @@ from sqlalchemy import insert, select
 from runyard.contracts import states
 from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
+from runyard.contracts.sweeps.sweep import Sweep
 from runyard.store import copying, tables
-from runyard.store.assets import datasets, environment_maps, environments
+from runyard.store.assets import datasets, environment_maps, environments, sweeps
 from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
 from runyard.store.runs import runs, workspace_settings, workspaces
-from runyard.store.runs.records import NewRun, Run
+from runyard.store.runs.records import SWEEP, NewRun, Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]
@@ -53,6 +54,12 @@ def fill(store: Store, make_run: MakeRun) -> None:
         datasets.register(connection, "other", images.id, "images", tags={"ü": "☃"})
     make_run("r", snapshot_id=code.id, tags={"a": "b", "long": "x" * 10_000}, definition={"x": [1, None, 1e300]})
     make_run("child", parent_id="r")
+    make_run("HD_1", kind=SWEEP)
+    with store.database.write() as connection:
+        sweeps.create(connection, "HD_1", Sweep({"name": "GRID", "ü": "☃"}, "loss", "minimize", 2, 1), {"p": None})
+        sweeps.add_trials(connection, "HD_1", {0: {"ü": 1e300}, 1: {"ü": None}})
+        sweeps.set_result(connection, "HD_1", 0, 0.1, 3)
+        sweeps.set_verdict(connection, "HD_1", 1, "☃")
     strange = ({"f": name} for name in ("nan", "inf", "-inf"))
     points = b"".join(line("v", "loss", value, 1.0, 1) for value in (0.5, *strange))
     with store.database.write() as connection:

@@ -24,6 +24,9 @@ ENVIRONMENT_LOG = "environment.log"
 BUILD_LOG = f"{SYSTEM_LOGS}/{ENVIRONMENT_LOG}"
 """The log of the build of a run's environment."""
 
+SWEEP_LOG = "azureml-logs/hyperdrive.txt"
+"""The log of a sweep: what was sampled, started, judged."""
+
 # Compiled with their first use: this module is part of the start of every run.
 _MAIN_LOG = rf"{USER_LOGS}/std_log(\.txt|.*_0+\.txt)|azureml-logs/\d\d.*\.txt"
 _FORMER = r"attempt_(\d+)/"

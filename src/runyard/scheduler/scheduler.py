@@ -12,6 +12,7 @@ This is where its parts are put together, and what the server calls. A part know
     admission       puts a run in its queue
     gangs           starts, watches and stops node runners through the engines
     launcher        starts the run whose turn it is
+    sweeps          samples, judges and replaces the children of sweeps
 
 Calls to an engine, and its events, are jobs of the worker of the run's compute target, one after the other: a cluster
 that hangs delays nobody but its own runs.
@@ -35,11 +36,13 @@ from runyard.scheduler.launcher import Launcher
 from runyard.scheduler.plans import Surroundings as Surroundings
 from runyard.scheduler.states import Fact
 from runyard.scheduler.stranded import Stranded
+from runyard.scheduler.sweeps.sweeps import Sweeps
 from runyard.scheduler.target_queues import NOTHING, TargetQueue, TargetQueues
 from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import Worker
 from runyard.store.errors import Conflict
 from runyard.store.runs import attempts, family, runs
+from runyard.store.runs.records import SWEEP
 from runyard.store.runs.runs import Run, StateChange
 from runyard.store.store import Store
 
@@ -56,6 +59,7 @@ class Scheduler:
         engines: Engines,
         surroundings: Surroundings,
         notify: Callable[[str, StateChange], None],
+        grown: Callable[[str, str, int], None] = lambda run_id, name, size: None,
     ) -> None:
         self._store = store
         self._engines = engines
@@ -70,6 +74,7 @@ class Scheduler:
         queues.subscribe(launcher.start_next)
         transitions.subscribe(lambda run, change: notify(run.id, change))
         transitions.subscribe(self._follow_up)
+        self.sweeps = Sweeps(store, transitions, self._admission.enqueue, self.cancel, grown)
 
     def start(self) -> None:
         """Take up what a former server has left. Nothing here waits for a cluster."""
@@ -84,6 +89,7 @@ class Scheduler:
 
     def close(self) -> None:
         """Stop scheduling. Runs go on: their node runners do not need the server."""
+        self.sweeps.close()
         self._gangs.close()
         self._worker.close()
         self._stranded.close()
@@ -95,6 +101,8 @@ class Scheduler:
         """A run was stored. One with a launch is put in the queue of its target; the others are led by their maker."""
         if run.led:
             self._heartbeats.expect(run.id, family.origin(run))
+        elif run.kind == SWEEP:
+            self.sweeps.take_up(run)
         else:
             self._admission.enqueue(run)
 
@@ -132,13 +140,15 @@ class Scheduler:
             self._heartbeats.expect(run_id)
         return run
 
-    def cancel(self, run_id: str) -> Run:
-        """Ask a run and its descendants to stop."""
+    def cancel(self, run_id: str, reason: str | None = None) -> Run:
+        """Ask a run and its descendants to stop; `reason` is why, where it was not a person's wish."""
         with self._store.database.read() as connection:
             descendants = runs.descendants(connection, run_id)
+        for each in [run_id, *descendants]:
+            self.sweeps.stop_starting(each)
         for each in [*descendants, run_id]:
             queue = self._queues.of_run(each)
-            status = self._transitions.apply(each, Fact(states.CANCEL)).status
+            status = self._transitions.apply(each, Fact(states.CANCEL, reason=reason)).status
             if queue is not None and status in (names.CANCEL_REQUESTED, names.CANCELED):
                 self._stop(queue, each)
         with self._store.database.read() as connection:
@@ -175,6 +185,7 @@ class Scheduler:
         """A run was deleted, and what node runners have left of it goes too."""
         self._heartbeats.forget(run_id)
         self._gangs.forget(run_id)
+        self.sweeps.forget(run_id)
         self._queues.leave(run_id)
         self._stranded.forget(run_id)
 
@@ -279,6 +290,9 @@ class Scheduler:
         """A run that was under way when the former server ended. Returns what is left to be done for it."""
         if run.led:
             self._heartbeats.expect(run.id, family.origin(run))
+            return None
+        if run.kind == SWEEP:
+            self.sweeps.take_up(run)
             return None
         queue = self._queues.enter(run)
         waits = run.status in (names.NOT_STARTED, names.QUEUED) and not run.between_attempts

@@ -16,12 +16,15 @@ QUEUE, AWAY, BACK, HAND_OVER, WAITS, PLACED = "queue", "away", "back", "hand_ove
 PREPARING, STARTED, FINALIZING, ENDED = "preparing", "started", "finalizing", "ended"
 HEARTBEAT, SILENT, LOST, CANCEL, PREEMPT, TAKEN = "heartbeat", "silent", "lost", "cancel", "preempt", "taken"
 DECLARED = "declared"
+EXTENDED = "extended"  # a sweep may have more children
 
 LOST_CODES = frozenset({"NodeRunnerLost", "OwnerLost"})
 """Errors that were a guess from silence. Whoever knows how the run really ended may still report it."""
 
 REPLACED_CODES = frozenset({"NodeRunnerLost", "NodeLost"})
 """Errors after which a run starts again by itself, where nodes may be taken away at any time."""
+
+ASKED = "asked to stop"
 
 OUTCOME = "declared_outcome"
 """The key in the error of a run under way for the end that its user has declared, until it has ended."""
@@ -88,6 +91,8 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
     """
     if fact.attempt is not None and fact.attempt != attempt.number:
         return None  # reported late: another attempt is under way
+    if fact.kind == EXTENDED:
+        return Change(states.RUNNING, fact.reason or "goes on") if status in states.TERMINAL else None
     if status in states.TERMINAL:
         return _end(status, fact, attempt) if fact.kind == ENDED and is_guess(status, error) else None
     if fact.kind == DECLARED:
@@ -95,7 +100,7 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
     if fact.kind in (ENDED, LOST) and is_declared(error):
         return _declared_end(error or {}, fact)
     if fact.kind == CANCEL:
-        return _cancel(status, led)
+        return _cancel(status, led, fact)
     if status == states.QUEUED and attempt.restart is not None:
         # Its end was reported or guessed. A report that it was a good one still counts.
         return _end(status, fact, attempt) if fact.kind == ENDED and (fact.completed or fact.final) else None
@@ -165,14 +170,20 @@ def _go_on(status: str, fact: Fact) -> Change | None:
     return None
 
 
-def _cancel(status: str, led: bool) -> Change | None:
+def _cancel(status: str, led: bool, fact: Fact) -> Change | None:
     if status in (states.NOT_STARTED, states.QUEUED):
-        return Change(states.CANCELED, "cancelled before it started")
+        return Change(states.CANCELED, fact.reason or "cancelled before it started")
     if led:
-        return Change(states.CANCELED, "cancelled")
+        return Change(states.CANCELED, fact.reason or "cancelled")
     if status in (states.CANCEL_REQUESTED, states.FINALIZING):
         return None  # on its way out already; the script's own end decides
-    return Change(states.CANCEL_REQUESTED, "asked to stop")
+    return Change(states.CANCEL_REQUESTED, fact.reason or ASKED)
+
+
+def reason_of(change: Change, before: str, reason: str | None) -> str:
+    """The reason of a change. A run that was asked to stop for a reason has ended for that reason."""
+    kept = change.status == states.CANCELED and before == states.CANCEL_REQUESTED and reason not in (None, ASKED)
+    return str(reason) if kept else change.reason
 
 
 def _start_again(status: str, led: bool, fact: Fact, attempt: Attempt) -> Change | None:

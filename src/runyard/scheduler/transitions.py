@@ -14,6 +14,7 @@ from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Fact
 from runyard.store.content import files
 from runyard.store.runs import attempts, runs
+from runyard.store.runs.records import SCRIPT
 from runyard.store.runs.runs import Run, StateChange
 from runyard.store.store import Store
 
@@ -72,13 +73,14 @@ class Transitions:
                 continue
             now = max(datetime.now(timezone.utc), before.changed_at)
             happened_at = _happened(change.at, run, now)
+            reason = states.reason_of(change, run.status, run.reason)
             run = runs.change_state(
-                connection, before, change.status, change.reason, now, change.error, fact.warnings, happened_at
+                connection, before, change.status, reason, now, change.error, fact.warnings, happened_at
             )
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)
                 run = replace(run, restart=change.restart)
-            done.append(_Step(run, StateChange(run.status, now, change.reason)))
+            done.append(_Step(run, StateChange(run.status, now, reason)))
             before = replace(before, run=run, changed_at=now)
         return done
 
@@ -90,7 +92,7 @@ class Transitions:
         return done[-1].run
 
     def _attempt(self, connection: Connection, run: Run, fact: Fact) -> Attempt:
-        replaceable = not run.led and fact.kind in (states.ENDED, states.LOST) and self._replaceable(run)
+        replaceable = run.kind == SCRIPT and fact.kind in (states.ENDED, states.LOST) and self._replaceable(run)
         if run.restart is None and not replaceable:
             return Attempt(run.attempt)
         return Attempt(run.attempt, attempts.most(connection, run.id), run.restart, replaceable)

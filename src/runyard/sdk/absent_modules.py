@@ -34,10 +34,7 @@ _OF_DATA = (
     *("hdfs_datastore", "output_dataset_config", "sql_data_reference", "stored_procedure_parameter"),
     "tabular_dataset",
 )
-_OF_TRAIN = (
-    *("automl", "rl", "widgets", "hyperdrive.error_definition", "hyperdrive.parameter_expressions"),
-    *("hyperdrive.policy", "hyperdrive.run", "hyperdrive.runconfig", "hyperdrive.sampling"),
-)
+_OF_TRAIN = (*("automl", "rl", "widgets", "hyperdrive.error_definition"),)
 
 MODULES = frozenset(
     [

@@ -38,6 +38,7 @@ from runyard.server.api import (
     workspace_settings,
     workspaces,
 )
+from runyard.server.api.assets import sweeps
 from runyard.server.api.data import address_maps, datasets
 from runyard.server.api.description import DescribedApp
 from runyard.server.context import ServerContext
@@ -64,7 +65,7 @@ log = logging.getLogger("runyard.server")
 ROUTES = (
     *(runs, events, snapshots, files),  # which are asked for most, and so compared with an address first
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
-    *(datasets, address_maps),
+    *(datasets, address_maps, sweeps),
     *(experiments, gangs, node_files, journals, metrics, usage, page),
 )
 
@@ -86,7 +87,8 @@ def create_app(settings: Settings) -> FastAPI:
             scheduler = _scheduler(settings, store, engines, secrets, live)
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
-            ingest, pace = await Ingest.open(store), Pace(live, scheduler.live)
+            ingest, pace = await Ingest.open(store), Pace(live, scheduler.live, scheduler.sweeps.judges)
+            ingest.on_journal = scheduler.sweeps.delivered
             stack.push_async_callback(ingest.close)
             app.state.context = ServerContext(
                 settings=settings,
@@ -154,4 +156,4 @@ def _scheduler(settings: Settings, store: Store, engines: Engines, secrets: Secr
         secret_of=secrets.value,
         grace_seconds=settings.grace_seconds,
     )
-    return Scheduler(store, engines, surroundings, live.state)
+    return Scheduler(store, engines, surroundings, live.state, live.file)

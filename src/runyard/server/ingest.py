@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from starlette.concurrency import run_in_threadpool
 
-from runyard.contracts.delivery import Part
+from runyard.contracts.delivery import JournalPart, Part
 from runyard.server.threads import in_writer_thread
 from runyard.store.errors import StoreError
 from runyard.store.intake import LARGE, Intake, Parcel, Taken
@@ -30,6 +31,9 @@ MOST_PARCELS = 100
 MOST_BYTES = 4 << 20
 """How much a group has at most: whoever is watched waits for it, and so do others that write."""
 
+
+OnJournal = Callable[[str, str, int, bytes], None]
+"""Is called with lines of a journal that were stored: its run, its writer, and where they begin."""
 
 Waiting = tuple[Parcel, "asyncio.Future[None]"]
 """A parcel, and who waits until it is stored."""
@@ -46,6 +50,7 @@ class Ingest:
         self._others: deque[Waiting] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False
+        self.on_journal: OnJournal = lambda run_id, writer, offset, data: None
 
     @classmethod
     async def open(cls, store: Store) -> Ingest:
@@ -62,6 +67,9 @@ class Ingest:
             await stored
         if parcel.error is not None:
             raise parcel.error
+        for part, answer in zip(parcel.parts, parcel.answers, strict=True):
+            if isinstance(part, JournalPart) and isinstance(answer, Taken):
+                self.on_journal(part.run_id or parcel.run_id, part.writer, part.offset, part.data)
 
     async def take_part(self, run_id: str, part: Part, attempt: int | None = None) -> Taken:
         """Store one part, at once: its sender has the next one ready. Raises why it is refused."""

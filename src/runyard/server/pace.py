@@ -42,10 +42,14 @@ PATIENCE = 0.25
 
 
 class Pace:
-    """Which runs are watched, and whose responses are held. `count` gives the number of live runs."""
+    """Which runs are watched, and whose responses are held. `count` gives the number of live runs, `judged`
+    tells whether a sweep waits for what a run logs."""
 
-    def __init__(self, live: Live, count: Callable[[], int]) -> None:
+    def __init__(
+        self, live: Live, count: Callable[[], int], judged: Callable[[str], bool] = lambda run_id: False
+    ) -> None:
         self._live = live
+        self._judged = judged
         self._count = count
         self._loop = asyncio.get_running_loop()
         self._read: OrderedDict[str, float] = OrderedDict()  # when each run was last read, the earliest first
@@ -56,8 +60,9 @@ class Pace:
         live.on_close = self.close
 
     def is_watched(self, run_id: str) -> bool:
-        """Whether a stream of the run is open, or somebody has read something of it in the last seconds."""
-        return run_id in self._live or self._was_read(run_id)
+        """Whether a stream of the run is open, or somebody has read something of it in the last seconds, or a sweep
+        judges it by what it logs."""
+        return run_id in self._live or self._was_read(run_id) or self._judged(run_id)
 
     def seconds(self, run_id: str) -> float:
         """How long the reporter of a run may let new bytes wait."""

@@ -420,6 +420,26 @@ dataset_versions = Table(
     Index("dataset_versions_by_dataset", "dataset"),
 )
 
+sweeps = Table(
+    "sweeps",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("document", Document, nullable=False),
+    Column("child_properties", Document, nullable=False),
+    Column("began_at", Moment, nullable=False),
+)
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("sweep", Serial, ForeignKey("sweeps.run", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("parameters", Document, nullable=False),
+    Column("verdict", CleanText),
+    Column("best", Double),
+    Column("intervals", BigInteger),
+)
+
 workspace_settings = Table(
     "workspace_settings",
     metadata,

@@ -34,6 +34,7 @@ WRITTEN = {
     ("PATCH", RUN),
     ("POST", f"{RUN}/cancel"),
     ("POST", f"{RUN}/end"),
+    ("POST", f"{RUN}/sweep/extend"),
     ("PUT", f"{RUN}/files/{{name}}"),
     ("POST", f"{RUN}/links"),
     ("POST", f"{RUN}/journals/{{writer}}"),
@@ -44,6 +45,7 @@ READ = {
     ("GET", RUN),
     ("GET", f"{RUN}/events"),
     ("GET", f"{RUN}/metrics"),
+    ("GET", f"{RUN}/sweep"),
     ("GET", f"{RUN}/files"),
     ("GET", f"{RUN}/files/{{name}}"),
 }
@@ -224,6 +226,7 @@ def _body(made: Family, method: str, template: str, which: str, workspace: str) 
         ("PATCH", RUN): {"set_tags": {"a": "b"}},
         ("POST", f"{RUN}/facts"): {"fact": "heartbeat"},
         ("POST", f"{RUN}/end"): {"outcome": "failed"},
+        ("POST", f"{RUN}/sweep/extend"): {"runs": 1},
         ("PUT", f"{RUN}/meeting"): {"attempt": 1, "address": "127.0.0.1:9"},
         ("POST", f"{WS}/compute"): {"name": "mine", "max_nodes": 1},
         ("PATCH", f"{WS}/compute/{{name}}"): {"max_nodes": 1},

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from runyard.sdk.run.run import Run
     from runyard.sdk.workspace.workspace import Workspace
 
+SWEEP_TYPE = "hyperdrive"
+
 RunFactory = Callable[..., Any]
 
 _factories: dict[str, RunFactory] = {}
@@ -33,6 +35,10 @@ def run_from(workspace: Workspace, document: RunDocument, experiment: Experiment
     factory = _factories.get(document["type"])
     if factory is not None:
         return cast("Run", factory(experiment, document))
+    if document["type"] == SWEEP_TYPE:
+        from runyard.sdk.hyperdrive.run import HyperDriveRun
+
+        return HyperDriveRun(experiment, document["id"], _document=document)
     kind = ScriptRun if document["type"] == ScriptRun.RUN_TYPE else Run
     return kind(experiment, document["id"], _document=document)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runyard.contracts import names
-from runyard.contracts.history import BUILD_LOG, is_main_log
+from runyard.contracts.history import BUILD_LOG, SWEEP_LOG, is_main_log
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
 from runyard.sdk.exceptions import ExperimentExecutionException
 from runyard.sdk.run import file_transfer
@@ -38,7 +38,7 @@ def followed_log(names: list[str]) -> str | None:
     """
     fitting = sorted(name for name in names if is_main_log(name))
     if not fitting:
-        return BUILD_LOG if BUILD_LOG in names else None
+        return next((name for name in (BUILD_LOG, SWEEP_LOG) if name in names), None)
     last = fitting[-1]
     role = _ROLE.fullmatch(last)
     if role is not None:

@@ -19,12 +19,15 @@ from runyard.sdk.submit.run_request import make_run
 
 if TYPE_CHECKING:
     from runyard.contracts.documents import RunDocument
+    from runyard.contracts.sweeps.sweep import Sweep
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
     from runyard.sdk.submit.runconfig import RunConfiguration
     from runyard.sdk.submit.script_run import ScriptRun
     from runyard.sdk.submit.script_run_config import ScriptRunConfig
     from runyard.sdk.workspace.workspace import Workspace
+
+SWEEP_TYPE = "hyperdrive"
 
 Submitter = Callable[..., Any]
 
@@ -77,6 +80,26 @@ def submit_script(
 ) -> ScriptRun:
     """Check, take the snapshot, collect the git properties, and put the run in the queue."""
     from runyard.sdk.submit.script_run import ScriptRun
+
+    document = submitted(
+        experiment, config, tags, run_id=run_id, parent_id=parent_id, display_name=display_name, run_type=_run_type
+    )
+    return ScriptRun(experiment, document["id"], directory=str(_folder(config.source_directory)), _document=document)
+
+
+def submitted(
+    experiment: Experiment,
+    config: ScriptRunConfig,
+    tags: Mapping[str, object] | None = None,
+    *,
+    run_id: str | None = None,
+    parent_id: str | None = None,
+    display_name: str | None = None,
+    run_type: str | None = None,
+    sweep: Sweep | None = None,
+) -> RunDocument:
+    """The run of a script, or with `sweep` the parent of many."""
+    from runyard.sdk.submit.script_run import ScriptRun
     from runyard.sdk.submit.script_run_config import get_run_config_from_script_run
 
     run_config = get_run_config_from_script_run(config)
@@ -93,12 +116,12 @@ def submit_script(
     service = experiment.workspace.service
     properties: dict[str, str] = {ENVIRONMENT_PROPERTY: environment_property(run_config, engine)}
     properties.update(git_properties(folder))
-    wanted = {
+    wanted: dict[str, Any] = {
         "workspace": experiment.workspace.name,
         "experiment": experiment.name,
         "run_id": run_id or names.submitted_run(experiment.name),
         "kind": "script",
-        "type": _run_type or ScriptRun.RUN_TYPE,
+        "type": run_type or ScriptRun.RUN_TYPE,
         "parent_id": parent_id,
         "display_name": display_name,
         "tags": checked_tags,
@@ -107,16 +130,39 @@ def submit_script(
         "definition": run_config.to_dict(),
         "launch": launch,
     }
+    if sweep is not None:
+        wanted = _as_sweep(wanted, sweep, properties, chosen)
 
     def make(snapshot_id: str, sent: bool) -> RunDocument:
         properties[SNAPSHOT_PROPERTY] = snapshot_id
+        wanted["properties"][SNAPSHOT_PROPERTY] = snapshot_id
         return make_run(service, {**wanted, "snapshot_id": snapshot_id}, chosen, whole_snapshot=not sent)
 
     if run_config.history.snapshot_project:
-        document = with_snapshot(service, folder, make)
-    else:
-        document = make_run(service, wanted, chosen)
-    return ScriptRun(experiment, document["id"], directory=str(folder), _document=document)
+        return with_snapshot(service, folder, make)
+    return make_run(service, wanted, chosen)
+
+
+def _as_sweep(wanted: dict[str, Any], sweep: Sweep, properties: dict[str, str], chosen: bool) -> dict[str, Any]:
+    """The request for the parent of many runs. `properties` are those of each child; the snapshot is still missing."""
+    import json
+    from uuid import uuid4
+
+    own = {
+        "primary_metric_config": json.dumps({"name": sweep.metric, "goal": sweep.goal}),
+        "resume_from": json.dumps(sweep.resume_from or None),
+        "runTemplate": "HyperDrive",
+        "azureml.runsource": "hyperdrive",
+        "platform": "AML",
+    }
+    return {
+        **wanted,
+        "run_id": wanted["run_id"] if chosen else f"HD_{uuid4()}",
+        "kind": "sweep",
+        "type": SWEEP_TYPE,
+        "properties": own,
+        "sweep": {**sweep.as_dict(), "child_properties": properties},
+    }
 
 
 def _folder(source_directory: str | os.PathLike[str] | None) -> Path:

@@ -26,7 +26,7 @@ log = logging.getLogger("runyard.server")
 MEDIA_TYPE = "application/problem+json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
-_BAD_DATA = ("bad_dataset", "bad_map")
+_BAD_DATA = ("bad_dataset", "bad_map", "bad_sweep")
 
 _CODES = {
     400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS, *_BAD_DATA),
@@ -45,6 +45,7 @@ _CODES = {
         "map_not_found",
         "compute_not_found",
         "plan_not_found",
+        "no_sweep",
         "not_found",
     ),
     405: ("method_not_allowed",),

@@ -24,17 +24,23 @@ from runyard.server.middleware import reach
 from runyard.server.middleware.auth import Caller
 from runyard.server.middleware.problems import Problem
 from runyard.server.requests import named_secrets, run_environment
+from runyard.server.requests import sweep as sweep_request
 from runyard.server.requests.definitions import storing
+from runyard.server.requests.sweep import SweepRequest
 from runyard.server.responses.documents import Json
-from runyard.store.assets import compute
+from runyard.store.assets import compute, sweeps
 from runyard.store.content import snapshots
 from runyard.store.content.secrets import Secrets
 from runyard.store.runs import experiments, family, runs
 from runyard.store.runs.labels import SUBMITTED_FROM
+from runyard.store.runs.records import SWEEP
 from runyard.store.runs.runs import SCRIPT, NewRun, Run
 
 Label = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,255}$")]
 """A short text of programs, such as the type of a run."""
+
+SUBMITTED = (SCRIPT, SWEEP)
+"""Kinds of runs that the server starts."""
 
 
 class DistributionRequest(BaseModel):
@@ -84,14 +90,15 @@ class LaunchRequest(BaseModel):
 
 
 class RunRequest(BaseModel):
-    """`script` runs are queued; `interactive` and `child` runs are led by the process that makes them."""
+    """`script` runs are queued, the children of a `sweep` are made by the scheduler; `interactive` and `child` runs are
+    led by the process that makes them."""
 
     model_config = ConfigDict(extra="forbid")
 
     workspace: str | None = None
     experiment: str | None = None
     run_id: str | None = None
-    kind: Literal["script", "interactive", "child"] = "script"
+    kind: Literal["script", "sweep", "interactive", "child"] = "script"
     type: Label = "azureml.scriptrun"
     parent_id: str | None = None
     name: str | None = None
@@ -103,6 +110,7 @@ class RunRequest(BaseModel):
     snapshot_id: str | None = Field(None, pattern="^[0-9a-f]{64}$")
     definition: dict[str, JsonValue] = {}
     launch: LaunchRequest | None = None
+    sweep: SweepRequest | None = None
     start: bool = True
 
 
@@ -116,8 +124,11 @@ def make(context: ServerContext, caller: Caller, request: RunRequest, whole_snap
         reach.must_be_within(context, caller, request.workspace)
     if request.launch is not None:
         named_secrets.check(context, caller, request.launch.model_dump())
-    if request.kind == SCRIPT:
+    if request.kind in SUBMITTED:
         _check_target(context, request)
+    if request.sweep is not None:
+        seeded = sweep_request.checked(request.sweep, caller)
+        request = request.model_copy(update={"sweep": request.sweep.model_copy(update=seeded.as_dict())})
     return store(context, request, caller.run_id, whole_snapshot)
 
 
@@ -141,8 +152,10 @@ def _check_form(request: RunRequest) -> None:
         raise invalid("A child run needs a parent.", "Send `parent_id`, or the kind 'interactive'.")
     if request.kind == "interactive" and request.parent_id is not None:
         raise invalid("An interactive run has no parent.", "Use the kind 'child' to make a run below another one.")
-    if request.kind == SCRIPT:
+    if request.kind in SUBMITTED:
         _check_launch(request.launch)
+    if (request.kind == SWEEP) != (request.sweep is not None):
+        raise invalid("A run of the kind 'sweep' has `sweep`, and no other run has.", "Send both, or neither.")
 
 
 def _check_launch(launch: LaunchRequest | None) -> None:
@@ -233,8 +246,11 @@ def _create(connection: Connection, request: RunRequest, by: str | None) -> Run:
             "Bring it back with `experiment.reactivate()`, or use another name.",
         )
     launch, properties = _environment_of(connection, request, experiment.workspace)
-    led_and_started = request.kind != SCRIPT and request.start
-    return runs.create(
+    led_and_started = request.kind not in SUBMITTED and request.start
+    sweep = None if request.sweep is None else request.sweep.sweep()
+    if sweep is not None:
+        sweep_request.check_former(connection, sweep, experiment.workspace)
+    made = runs.create(
         connection,
         NewRun(
             id=request.run_id or new_id(request.kind, experiment.name),
@@ -249,7 +265,7 @@ def _create(connection: Connection, request: RunRequest, by: str | None) -> Run:
             name=request.name,
             display_name=request.display_name,
             description=request.description,
-            tags=request.tags,
+            tags=request.tags if sweep is None else {**request.tags, **sweep_request.tags_of(sweep)},
             properties={**_properties_of(connection, request, by), **properties},
             target=request.target,
             submitted_by=_submitted_by(connection, request.parent_id or by),
@@ -259,6 +275,9 @@ def _create(connection: Connection, request: RunRequest, by: str | None) -> Run:
             nodes=_nodes_of(request),
         ),
     )
+    if sweep is not None and request.sweep is not None:
+        sweeps.create(connection, made.id, sweep, {**request.sweep.child_properties, **properties})
+    return made
 
 
 def _properties_of(connection: Connection, request: RunRequest, by: str | None) -> dict[str, str | None]:
@@ -278,7 +297,7 @@ def _environment_of(connection: Connection, request: RunRequest, workspace: str)
     if request.launch is None:
         return None, {}
     launch = request.launch.model_dump()
-    if request.kind != SCRIPT:
+    if request.kind not in SUBMITTED:
         return launch, {}
     asked = request.definition.get("environment")
     return run_environment.settle(connection, workspace, launch, asked if isinstance(asked, dict) else {})
@@ -286,6 +305,8 @@ def _environment_of(connection: Connection, request: RunRequest, workspace: str)
 
 def new_id(kind: str, experiment: str) -> str:
     """Submitted runs are named after their experiment, the others have a UUID, as in SDK v1."""
+    if kind == SWEEP:
+        return f"HD_{uuid.uuid4()}"
     return names.submitted_run(experiment) if kind == SCRIPT else str(uuid.uuid4())
 
 

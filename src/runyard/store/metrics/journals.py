@@ -67,6 +67,11 @@ def accept(
     return end
 
 
+def confirmed(connection: Connection, run_id: str, writer: str) -> int:
+    """How many bytes of a journal are stored."""
+    return _confirmed(connection, runs.serial_of(connection, run_id), writer) or 0
+
+
 @dataclass(frozen=True)
 class Incoming:
     """Lines of the journal of `writer` that begin at byte `offset`, and what they hold: `points` alone, or `batch`,

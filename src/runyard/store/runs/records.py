@@ -15,6 +15,9 @@ Json = dict[str, Any]
 SCRIPT = "script"
 """The kind of a run that has a node runner. `interactive` and `child` runs are led by the process that made them."""
 
+SWEEP = "sweep"
+"""The kind of a run whose children the scheduler samples. It has no process of its own."""
+
 
 @dataclass(frozen=True)
 class NewRun:
@@ -77,7 +80,7 @@ class Run:
     @property
     def led(self) -> bool:
         """Whether the process that made the run leads it: it has no node runner."""
-        return self.kind != SCRIPT
+        return self.kind not in (SCRIPT, SWEEP)
 
     @property
     def ended(self) -> bool:

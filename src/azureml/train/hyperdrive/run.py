@@ -1,0 +1,5 @@
+"""azureml.train.hyperdrive.run, from `runyard.sdk.hyperdrive.run`."""
+
+from runyard.sdk.hyperdrive.run import HyperDriveRun
+
+__all__ = ["HyperDriveRun"]

@@ -1,0 +1,65 @@
+"""The run of a trial: what the parent was asked to start, with the trial's parameters after the fixed arguments."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runyard.contracts.sweeps.space import option
+from runyard.contracts.sweeps.sweep import PARAMETERS_TAG
+from runyard.scheduler.sweeps.trials import Trial
+from runyard.store.runs.records import NewRun, Run
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Template:
+    """What all children of a sweep have in common: snapshot, environment, target, fixed arguments."""
+
+    parent: Run
+    definition: Json
+    launch: Json
+    properties: Mapping[str, str | None]
+
+    def run_of(self, trial: Trial) -> NewRun:
+        added = arguments(trial.parameters)
+        return NewRun(
+            id=trial.run_id,
+            workspace=self.parent.workspace,
+            experiment=self.parent.experiment,
+            experiment_id=self.parent.experiment_id,
+            reason=f"child {trial.number} of the sweep {self.parent.id}",
+            parent_id=self.parent.id,
+            tags={PARAMETERS_TAG: json.dumps(dict(trial.parameters))},
+            properties=dict(self.properties),
+            target=self.parent.target,
+            submitted_by=self.parent.submitted_by,
+            snapshot_id=self.parent.snapshot_id,
+            definition=_with(self.definition, added),
+            launch=_with(self.launch, added),
+            nodes=self.parent.nodes,
+        )
+
+
+def arguments(parameters: Mapping[str, Any]) -> list[str]:
+    """Parameters as a script is given them: all text.
+
+    >>> arguments({"lr": 0.1, "--layers": [64, 32]})
+    ['--lr', '0.1', '--layers', '[64, 32]']
+    """
+    return [text for name, value in parameters.items() for text in (option(name), _text(value))]
+
+
+def _text(value: object) -> str:
+    return json.dumps(value) if isinstance(value, (list, dict)) else str(value)
+
+
+def _with(document: Json, added: list[str]) -> Json:
+    """A definition or a launch with further arguments. Those of a command are a part of it."""
+    if document.get("command"):
+        return {**document, "command": " ".join([str(document["command"]), *map(shlex.quote, added)])}
+    return {**document, "arguments": [*(document.get("arguments") or []), *added]}

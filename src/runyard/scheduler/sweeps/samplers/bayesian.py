@@ -1,0 +1,97 @@
+"""Bayesian sampling by Optuna's tree-structured Parzen estimator. Its study is made anew from the history for each
+trial, so nothing of it has to be stored."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from runyard.contracts.sweeps import space as spaces
+from runyard.contracts.sweeps.space import Expression
+from runyard.contracts.sweeps.sweep import SEED
+from runyard.scheduler.sweeps.samplers.sampler import Sampler
+from runyard.scheduler.sweeps.trials import Parameters, Trial
+
+MOST_HISTORY = 1_000
+"""Trials that are taken into account, the latest ones: each costs a little of every later one."""
+
+
+class Bayesian(Sampler):
+    """Trials under way count as bad ones, so that others beside them look elsewhere."""
+
+    def sample(self, number: int, history: Sequence[Trial]) -> Parameters | None:
+        optuna = _optuna()
+        seed = int.from_bytes(hashlib.sha256(f"{self.properties.get(SEED, 0)}:{number}".encode()).digest()[:4], "big")
+        sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True, multivariate=True, group=False)
+        study = optuna.create_study(sampler=sampler, direction="maximize" if self.maximizes else "minimize")
+        distributions = {name: _distribution(optuna, expression) for name, expression in self.space.items()}
+        for trial in history[-MOST_HISTORY:]:
+            known = self._known(optuna, trial, distributions)
+            if known is not None:
+                study.add_trial(known)
+        asked = study.ask(distributions).params
+        return {name: _value(expression, asked[name]) for name, expression in self.space.items()}
+
+    def _known(self, optuna: Any, trial: Trial, distributions: dict[str, Any]) -> Any:
+        """A trial as Optuna has it; None when it tells nothing: it failed early, or was sampled from another space."""
+        params = {}
+        for name, expression in self.space.items():
+            if name not in trial.parameters:
+                return None
+            params[name] = _position(expression, trial.parameters[name])
+            if params[name] is None:
+                return None
+        states = optuna.trial.TrialState
+        best = trial.best
+        if best is None or not math.isfinite(best):
+            if trial.ended:
+                return None
+            return optuna.trial.create_trial(state=states.RUNNING, params=params, distributions=distributions)
+        return optuna.trial.create_trial(state=states.COMPLETE, value=best, params=params, distributions=distributions)
+
+
+def _distribution(optuna: Any, expression: Expression) -> Any:
+    """Options are known to Optuna by their position: it takes no lists."""
+    if expression.name == spaces.CHOICE:
+        return optuna.distributions.CategoricalDistribution(tuple(range(len(expression.options))))
+    low, high = float(expression.arguments[0]), float(expression.arguments[1])
+    if expression.name == spaces.QUNIFORM:
+        step = int(expression.step or 1)
+        return optuna.distributions.IntDistribution(
+            math.ceil(low / step), max(math.ceil(low / step), int(high // step))
+        )
+    return optuna.distributions.FloatDistribution(low, high)
+
+
+def _value(expression: Expression, drawn: Any) -> Any:
+    if expression.name == spaces.CHOICE:
+        return expression.options[drawn]
+    return drawn * (expression.step or 1.0) if expression.name == spaces.QUNIFORM else drawn
+
+
+def _position(expression: Expression, value: Any) -> Any:
+    """The inverse of `_value`; None for a value that the space does not have."""
+    if expression.name == spaces.CHOICE:
+        written = [json.dumps(each, sort_keys=True) for each in expression.options]
+        wanted = json.dumps(value, sort_keys=True)
+        return written.index(wanted) if wanted in written else None
+    low, high = float(expression.arguments[0]), float(expression.arguments[1])
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        return None
+    return int(value // (expression.step or 1.0)) if expression.name == spaces.QUNIFORM else float(value)
+
+
+@cache
+def _optuna() -> Any:
+    """Loaded with the first sweep that needs it: half a second, which no start of a server is to wait for."""
+    optuna = importlib.import_module("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    import warnings
+
+    warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+    return optuna

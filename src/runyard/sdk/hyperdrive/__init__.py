@@ -1,0 +1,1 @@
+"""HyperDrive: sweeps over hyperparameters, with the names of SDK v1."""
