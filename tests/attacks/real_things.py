@@ -42,6 +42,8 @@ class RealThings:
         (home / "data" / "a.txt").write_bytes(b"content")
         self._map = {"prefix": "http://gone.example/", "place": str(home / "data")}
         client.ok("PUT", "/api/workspaces/local/data-map", self._map)
+        self._store = {"name": "store", "kind": "folder", "settings": {"path": str(home / "data")}, "overwrite": True}
+        client.ok("POST", "/api/workspaces/local/datastores", self._store)
         self._dataset = client.ok("POST", "/api/workspaces/local/datasets", DATASET)["id"]
         self._registered("images")
 
@@ -78,6 +80,10 @@ class RealThings:
                 "name": self._registered(self.fresh("images")) if _removes(label) else "images",
                 "version": 1,
             },
+            "/api/workspaces/{workspace}/datastores": lambda label: {
+                "workspace": "local",
+                "name": self._removable_store() if _removes(label) else "store",
+            },
             "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
             "/api/experiments/{id}": lambda label: {
@@ -105,6 +111,9 @@ class RealThings:
         if label.startswith("DELETE") and "data-map" in label:
             self.client.ok("PUT", "/api/workspaces/local/data-map", self._map)
             return {"prefix": self._map["prefix"]}
+        if "/datastores" in label:
+            path = "a.txt" if label.startswith("GET") else self.fresh("sent")
+            return {"path": path, "below": "", "after": None, "upload": None, "offset": 0, "size": None}
         if label.startswith("GET") and "/datasets" in label:
             return {"version": None, "after": None, "path": "/a.txt"}
         if "/appends/" in label or "/journals/" in label:
@@ -140,6 +149,10 @@ class RealThings:
             return self._put
         if label == "PUT /api/workspaces/{workspace}/data-map":
             return self._map
+        if label == "POST /api/workspaces/{workspace}/datastores":
+            return self._store
+        if label.endswith("/addresses"):
+            return {"method": "GET", "paths": ["a.txt"]}
         if label == "POST /api/workspaces/{workspace}/datasets":
             return DATASET
         if label.endswith("/registrations"):
@@ -153,6 +166,11 @@ class RealThings:
         if label.endswith("/facts"):
             return {"fact": "started"}
         return generated
+
+    def _removable_store(self) -> str:
+        name = self.fresh("store")
+        self.client.ok("POST", "/api/workspaces/local/datastores", {**self._store, "name": name})
+        return name
 
     def _registered(self, name: str) -> str:
         body = {"name": name, "create_new_version": True}

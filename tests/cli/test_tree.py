@@ -12,7 +12,16 @@ from runyard.cli.tree import app
 
 def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
     root: Any = get_command(app)
-    assert set(root.commands) == {*main.COMMANDS, "compute", "env", "data", "config", "database", "retention"}
+    assert set(root.commands) == {
+        *main.COMMANDS,
+        "compute",
+        "env",
+        "data",
+        "datastore",
+        "config",
+        "database",
+        "retention",
+    }
     for command in root.commands.values():
         for each in getattr(command, "commands", {"": command}).values():
             names = {parameter.name: parameter.opts for parameter in each.params}

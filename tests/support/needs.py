@@ -24,6 +24,7 @@ BY_FIXTURE = {
     "fresh_shell": SLOW,
     "gang": SLOW,
     "own_home": SLOW,
+    "object_store": SLOW,
     "own_server": SLOW,
     "served": SLOW,
     "served_on_sqlite": SLOW,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         remove_legacy_compute_target,
     )
     from runyard.sdk.data.dataset import Dataset
+    from runyard.sdk.datastore.datastore import Datastore
     from runyard.sdk.environment.container_registry import ContainerRegistry
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
@@ -28,6 +29,7 @@ __all__ = [
     "ComputeTarget",
     "ContainerRegistry",
     "Dataset",
+    "Datastore",
     "Environment",
     "Experiment",
     "Run",
@@ -49,6 +51,7 @@ __getattr__ = late_names(
         "ComputeTarget": "runyard.sdk.compute.compute",
         "ContainerRegistry": "runyard.sdk.environment.container_registry",
         "Dataset": "runyard.sdk.data.dataset",
+        "Datastore": "runyard.sdk.datastore.datastore",
         "Environment": "runyard.sdk.environment.environment",
         "Experiment": "runyard.sdk.experiment",
         "Run": "runyard.sdk.run.run",
@@ -63,7 +66,6 @@ __getattr__ = late_names(
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
     not_yet=(
-        "Datastore",
         "Keyvault",
         "Model",
         "Webservice",

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from runyard import __version__
-from runyard.cli.commands import compute, config, data, database, env, retention
+from runyard.cli.commands import compute, config, data, database, datastore, env, retention
 from runyard.cli.main import AROUND, COMMANDS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer
@@ -83,6 +83,7 @@ for _group, _panel in (
     (compute, AROUND),
     (env, AROUND),
     (data, AROUND),
+    (datastore, AROUND),
     (config, AROUND),
     (database, SERVER),
     (retention, SERVER),

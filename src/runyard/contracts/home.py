@@ -15,7 +15,8 @@ RUNYARD_HOME (~/.runyard)
     sdk/               the packages that a run's processes import
     environments/      what was built for runs, by key; `runyard env` looks after it
     data-cache/        what was fetched for runs; `runyard data cache` looks after it
-    secrets/           credentials that environments refer to; only the user can read them
+    secrets/           credentials that environments and datastores refer to; only the user can read them
+    datastores/        the files of workspaceblobstore and workspacefilestore, a folder for each workspace
     cache/             may be deleted at any time
 """
 

@@ -21,17 +21,20 @@ _OF_AZUREML = (
     "widgets",
 )
 _OF_CORE = (
-    *("authorization", "databricks", "datastore", "image", "keyvault", "linked_service", "model"),
+    *("authorization", "databricks", "image", "keyvault", "linked_service", "model"),
     *("model_proxy", "private_endpoint", "profile", "util", "webservice"),
     *("compute.adla", "compute.databricks", "compute.datafactory", "compute.dsvm", "compute.hdinsight"),
     "compute.synapse",
 )
 _OF_DATA = (
-    *("abstract_datastore", "azure_data_lake_datastore", "azure_my_sql_datastore"),
-    *("azure_postgre_sql_datastore", "azure_sql_database_datastore", "azure_storage_datastore", "constants"),
+    "constants",
     *("context_managers", "dataset_action_run", "dataset_definition", "dataset_error_handling"),
-    *("dataset_profile", "dataset_snapshot", "dataset_type_definitions", "dbfs_datastore"),
-    *("hdfs_datastore", "output_dataset_config", "sql_data_reference", "stored_procedure_parameter"),
+    *(
+        "dataset_profile",
+        "dataset_snapshot",
+        "dataset_type_definitions",
+    ),
+    *("output_dataset_config", "sql_data_reference", "stored_procedure_parameter"),
     "tabular_dataset",
 )
 _OF_TRAIN = (*("automl", "rl", "widgets", "hyperdrive.error_definition"),)

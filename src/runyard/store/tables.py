@@ -440,6 +440,17 @@ trials = Table(
     Column("intervals", BigInteger),
 )
 
+datastores = Table(
+    "datastores",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("kind", CleanText, nullable=False),
+    Column("settings", Document, nullable=False),
+    Column("secrets", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
 workspace_settings = Table(
     "workspace_settings",
     metadata,

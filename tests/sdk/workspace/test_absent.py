@@ -15,7 +15,7 @@ PARTS = AbsentParts()
 
 @pytest.mark.parametrize(
     "name",
-    ["datastores", "images", "models", "webservices", "linked_services", "private_endpoints"],
+    ["images", "models", "webservices", "linked_services", "private_endpoints"],
 )
 def test_what_cannot_exist_is_empty(name: str) -> None:
     assert getattr(PARTS, name) == {}
@@ -24,8 +24,6 @@ def test_what_cannot_exist_is_empty(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        (PARTS.get_default_datastore, "read its files from the disk"),
-        (lambda: PARTS.set_default_datastore("blob"), "'blob' cannot be the default"),
         (PARTS.get_default_keyvault, "environment_variables"),
         (PARTS.get_mlflow_tracking_uri, "run.log"),
         (PARTS.update_dependencies, "by the server itself"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runyard.contracts.data.datasets import Definition, Source
-from runyard.server.data.listing import files, find, is_single
+from runyard.server.data.folder_place import FolderPlace
+from runyard.server.data.listing import Listed, Position, files, find, is_single
+from runyard.server.data.places import Stored
 from runyard.server.middleware.problems import Problem
 
 
@@ -24,6 +29,10 @@ def of(*paths: str) -> Definition:
     return Definition("file", tuple(Source(datastore="store", path=path) for path in paths))
 
 
+def everything(definition: Definition, folder: Path, after: Position | None = None) -> list[Listed]:
+    return [each for each, _ in files(definition, {}, lambda _: FolderPlace("store", folder), after)]
+
+
 @pytest.mark.parametrize(
     ("paths", "found"),
     [
@@ -35,7 +44,7 @@ def of(*paths: str) -> Definition:
     ],
 )
 def test_files_are_listed_once_and_sorted(folder: Path, paths: list[str], found: list[str]) -> None:
-    listed = list(files(of(*paths), {}, lambda _: folder))
+    listed = everything(of(*paths), folder)
     assert [each.path for each in listed] == found
     assert all(Path(str(each.local)).stat().st_size == each.size for each in listed)
 
@@ -43,13 +52,13 @@ def test_files_are_listed_once_and_sorted(folder: Path, paths: list[str], found:
 def test_a_single_file_is_told_from_a_folder_with_one(folder: Path) -> None:
     for path, single in (("d/a.csv", True), ("e", False), ("e/*", False)):
         definition = of(path)
-        assert is_single(definition, list(files(definition, {}, lambda _: folder))) is single
+        assert is_single(definition, everything(definition, folder)) is single
 
 
 def test_an_empty_source_is_said(folder: Path) -> None:
     for path in ("nothing", "d/*.png", "nothing/**"):
         with pytest.raises(Problem) as problem:
-            list(files(of(path), {}, lambda _: folder))
+            list(files(of(path), {}, lambda _: FolderPlace("store", folder)))
         assert problem.value.code == "source_empty"
         assert path in problem.value.title
 
@@ -57,11 +66,44 @@ def test_an_empty_source_is_said(folder: Path) -> None:
 def test_a_mapped_file_that_is_missing_is_said_with_both_places(folder: Path) -> None:
     definition = Definition("file", (Source(url="http://gone.org/e/y.txt"),))
     with pytest.raises(Problem) as problem:
-        list(files(definition, {"http://gone.org/": str(folder)}, lambda _: folder))
+        list(files(definition, {"http://gone.org/": str(folder)}, lambda _: FolderPlace("store", folder)))
     assert problem.value.code == "source_unreachable"
     assert str(folder / "e" / "y.txt") in problem.value.title
     definition = Definition("file", (Source(url="http://gone.org/e/x.txt"),))
-    there = find(definition, {"http://gone.org/": str(folder)}, lambda _: folder, "/x.txt")
+    there = find(definition, {"http://gone.org/": str(folder)}, lambda _: FolderPlace("store", folder), "/x.txt")
     assert there is not None
     assert there.local == str(folder / "e" / "x.txt")
-    assert find(definition, {}, lambda _: folder, "/x.txt") is None
+    assert find(definition, {}, lambda _: FolderPlace("store", folder), "/x.txt") is None
+
+
+@pytest.mark.parametrize("paths", [["**"], ["d/*.csv", "e", "d", "**"], ["d", "**/*.csv"]])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (),
+        ({"step": "skip", "count": 1}, {"step": "take", "count": 2}),
+        ({"step": "take", "count": 3}, {"step": "sample", "probability": 0.5, "seed": 3, "rest": False}),
+    ],
+)
+def test_a_listing_goes_on_after_any_file(folder: Path, paths: list[str], steps: tuple[dict[str, Any], ...]) -> None:
+    definition = replace(of(*paths), steps=steps)
+    whole = list(files(definition, {}, lambda _: FolderPlace("store", folder)))
+    assert len({each.path for each, _ in whole}) == len(whole)
+    for number, (_, position) in enumerate(whole):
+        again = Position.parse(str(position), len(steps))
+        assert everything(definition, folder, again) == [each for each, _ in whole[number + 1 :]]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[0]", '[0, "a", 1]', '[-1, "a"]', '["0", "a"]', "[true, 1]", "[" * 100])
+def test_what_is_no_position_is_refused(text: str) -> None:
+    with pytest.raises(Problem, match="is no position"):
+        Position.parse(text, 0)
+
+
+def test_a_file_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
+    class Hostile(FolderPlace):
+        def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
+            yield Stored("d/../../x", 1, None, None)
+
+    with pytest.raises(Problem, match="would leave its folder"):
+        list(files(of("**"), {}, lambda _: Hostile("store", tmp_path)))

@@ -74,6 +74,13 @@ WITHIN = {
     ("GET", f"{WS}/datasets/by-name/{{name}}/versions"),
     ("PATCH", f"{WS}/datasets/by-name/{{name}}/versions/{{version}}"),
     ("POST", f"{WS}/datasets/{{id}}/registrations"),
+    ("GET", f"{WS}/datastores"),
+    ("GET", f"{WS}/datastores/{{name}}"),
+    ("GET", f"{WS}/datastores/{{name}}/files"),
+    ("GET", f"{WS}/datastores/{{name}}/content"),
+    ("PUT", f"{WS}/datastores/{{name}}/content"),
+    ("GET", f"{WS}/datastores/{{name}}/upload"),
+    ("POST", f"{WS}/datastores/{{name}}/addresses"),
 }
 TARGETS = {
     ("GET", f"{WS}/compute"),
@@ -102,6 +109,9 @@ USERS = {
     ("PUT", f"{WS}/environment-maps"),
     ("DELETE", f"{WS}/environment-maps"),
     ("DELETE", f"{WS}/datasets/by-name/{{name}}"),
+    ("POST", f"{WS}/datastores"),
+    ("DELETE", f"{WS}/datastores/{{name}}"),
+    ("PUT", f"{WS}/datastores/{{name}}/default"),
     ("GET", f"{WS}/data-map"),
     ("PUT", f"{WS}/data-map"),
     ("DELETE", f"{WS}/data-map"),
@@ -196,8 +206,8 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
         path += f"?parent={run['id']}"
     if template.endswith("environment-maps") and method == "DELETE":
         path += "?pattern=x"
-    if template.endswith("/content"):
-        path += "?path=/x"
+    if template.endswith(("/content", "/upload")):
+        path += "?path=/x&upload=0123456789"
     body = _body(made, method, template, which, workspace)
     raw = b"{}\n" if template.endswith("/deliveries") else b"" if body is None else None
     return made.own.call(method, path, body, body=raw, begin=template.endswith("/events"))

@@ -12,6 +12,7 @@ from runyard.store.runs import workspace_settings, workspaces
 from runyard.store.runs.workspace_settings import (
     DATA_LIMIT,
     DATA_MAP,
+    DATASTORE,
     KEEP_LOGS,
     KEEP_SERIES,
     LAZY_ABOVE,
@@ -32,6 +33,7 @@ def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
     with store.database.read() as connection:
         settings = workspace_settings.find(connection, "local")
     stays = {DATA_LIMIT: "50GB", LAZY_ABOVE: "10GB", DATA_MAP: "{}", KEEP_LOGS: "none", KEEP_SERIES: "none"}
+    stays[DATASTORE] = "workspaceblobstore"
     assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace", **stays}
     assert workspace_settings.whole_workspace(settings)
     assert not workspace_settings.relax(settings)

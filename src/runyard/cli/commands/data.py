@@ -94,13 +94,18 @@ def rm(
 def map_prefix(
     prefix: Annotated[str, Argument(metavar="PREFIX", help="How the addresses begin.", show_default=False)],
     place: Annotated[
-        str, Argument(metavar="PLACE", help="A folder of the server's machine, or an address.", show_default=False)
+        str,
+        Argument(
+            metavar="PLACE",
+            help="A folder of the server's machine, an address, or datastore:NAME/FOLDER.",
+            show_default=False,
+        ),
     ],
     as_json: JsonOption = False,
 ) -> None:
     """Say where the files of an address are now: runyard data map http://gone.org/mnist/ /data/mnist"""
     workspace = _workspace()
-    where = place if "://" in place else os.path.abspath(os.path.expanduser(place))
+    where = place if "://" in place or place.startswith("datastore:") else os.path.abspath(os.path.expanduser(place))
     _show(workspace.service.put(_map_of(workspace), {"prefix": prefix, "place": where}), as_json)
 
 

@@ -1,1 +1,1 @@
-"""What the processes agree on about data: definitions of datasets, layouts of their files, mapped addresses."""
+"""What the processes agree on about data: datasets, layouts of their files, kinds of datastores, mapped addresses."""

@@ -1,6 +1,7 @@
 """Mapped addresses: a web address that is gone, and where its files are now.
 
-A map is `{prefix: place}`; a place is another address, or a folder on the server's machine. The longest prefix counts.
+A map is `{prefix: place}`; a place is another address, a folder on the server's machine, or `datastore:NAME/folder`.
+The longest prefix counts.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from dataclasses import dataclass
 from typing import Mapping
 from urllib.parse import unquote
 
+from runyard.contracts.data import datastores
 from runyard.contracts.data.datasets import WEB
 
 MOST = 1_000
+STORE = "datastore:"
+"""What a place in a datastore begins with."""
 
 
 class BadMap(ValueError):
@@ -22,10 +26,12 @@ class BadMap(ValueError):
 
 @dataclass(frozen=True)
 class Mapped:
-    """Where a file is: at an address, or on the server's disk. Exactly one is set."""
+    """Where a file is: at an address, on the server's disk, or at a path in a datastore. Exactly one is set."""
 
     url: str | None = None
     local: str | None = None
+    datastore: str | None = None
+    path: str = ""
 
 
 def check(prefix: str, place: str) -> None:
@@ -35,8 +41,20 @@ def check(prefix: str, place: str) -> None:
         if any(char.isspace() for char in place) or len(place) > 2_000:
             raise BadMap(f"{place[:200]!r} is no address.")
         return
+    if place.startswith(STORE):
+        name, _, folder = place[len(STORE) :].partition("/")
+        try:
+            datastores.check_name(name)
+        except datastores.BadDatastore as error:
+            raise BadMap(str(error)) from None
+        if "\0" in folder or ".." in folder.split("/") or len(place) > 2_000:
+            raise BadMap(f"{folder[:200]!r} is no folder in a datastore.")
+        return
     if not os.path.isabs(place) or "\0" in place or ".." in place.split("/"):
-        raise BadMap(f"{place[:200]!r} is neither an address nor the whole path of a folder, such as /data/mnist.")
+        raise BadMap(
+            f"{place[:200]!r} is neither an address nor the whole path of a folder, such as /data/mnist, nor "
+            "datastore:NAME/folder."
+        )
 
 
 def parse(text: str) -> dict[str, str]:
@@ -56,9 +74,9 @@ def look_up(maps: Mapping[str, str], url: str) -> Mapped:
     """Where the file of an address is to be had.
 
     >>> look_up({"http://gone.org/mnist/": "/data/mnist"}, "http://gone.org/mnist/a.gz")
-    Mapped(url=None, local='/data/mnist/a.gz')
+    Mapped(url=None, local='/data/mnist/a.gz', datastore=None, path='')
     >>> look_up({}, "http://here.org/a.gz")
-    Mapped(url='http://here.org/a.gz', local=None)
+    Mapped(url='http://here.org/a.gz', local=None, datastore=None, path='')
     """
     prefix = max((each for each in maps if _covers(each, url)), key=len, default=None)
     if prefix is None:
@@ -69,6 +87,10 @@ def look_up(maps: Mapping[str, str], url: str) -> Mapped:
     below = [part for part in unquote(rest.partition("?")[0]).split("/") if part not in ("", ".")]
     if ".." in below or any("\0" in part for part in below):
         return Mapped(url=url)  # which would leave the folder
+    if place.startswith(STORE):
+        name, _, folder = place[len(STORE) :].partition("/")
+        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        return Mapped(datastore=name.lower(), path="/".join([*parts, *below]))
     return Mapped(local=os.path.join(place, *below))
 
 

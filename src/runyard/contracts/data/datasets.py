@@ -211,6 +211,30 @@ def layout(definition: Definition, source: Source, path: str = "") -> str:
     return "/" + (path[len(begin) + 1 :] if begin else path)
 
 
+def stored_paths(definition: Definition, source: Source, path: str) -> list[str]:
+    """What `layout` may have been called with to give a path: the paths on the datastore that a file of the source
+    with this layout path can have.
+
+    >>> one = Source(datastore="store", path="d")
+    >>> stored_paths(Definition(FILE, (one,)), one, "/sub/c.csv")
+    ['d/sub/c.csv']
+    """
+    if source.datastore is None or not is_safe(path):
+        return []
+    wanted = normal(source.path)
+    if definition.several:
+        begin = f"/{source.datastore}/"
+        found = [path[len(begin) :]] if path.startswith(begin) else []
+    elif is_pattern(wanted):
+        found = [posixpath.join(base(wanted), path[1:])]
+    else:
+        found = [posixpath.join(wanted, path[1:])]
+        if posixpath.basename(wanted) == path[1:]:
+            found.append(wanted)
+    fits = matcher(wanted)
+    return [each for each in found if fits(each)]
+
+
 def mounted(paths: Sequence[str], several: bool) -> list[str]:
     """The same paths as a mount shows them: of several sources, the longest common folder is cut.
 
@@ -248,32 +272,52 @@ def _encoded(address: str) -> str:
 # -- choosing among the files -----------------------------------------------------------------------------------------
 
 
-def chosen(definition: Definition, files: Iterable[Each], path_of: Callable[[Each], str]) -> Iterator[Each]:
-    """The files that the steps leave, in their order. The same definition always leaves the same."""
+def chosen(
+    definition: Definition,
+    files: Iterable[Each],
+    path_of: Callable[[Each], str],
+    counts: list[int] | None = None,
+) -> Iterator[Each]:
+    """The files that the steps leave, in their order. The same definition always leaves the same.
+
+    `counts` has how many files each step has seen, and is kept up to date: with what it was at a file, the files after
+    that one can be given later.
+    """
     found = iter(files)
-    for step in definition.steps:
-        found = _APPLIED[step["step"]](found, step, path_of)
+    seen = counts if counts is not None else [0] * len(definition.steps)
+    for number, step in enumerate(definition.steps):
+        found = _APPLIED[step["step"]](found, step, path_of, seen, number)
     return found
 
 
-def _take(files: Iterator[Each], step: Mapping[str, Any], path_of: Callable[[Each], str]) -> Iterator[Each]:
-    left = int(step["count"])
-    while left > 0:
+PathOf = Callable[[Each], str]
+
+
+def _take(
+    files: Iterator[Each], step: Mapping[str, Any], path_of: PathOf[Each], seen: list[int], number: int
+) -> Iterator[Each]:
+    while seen[number] < step["count"]:
         for each in files:
+            seen[number] += 1
             yield each
             break
         else:
             return
-        left -= 1
 
 
-def _skip(files: Iterator[Each], step: Mapping[str, Any], path_of: Callable[[Each], str]) -> Iterator[Each]:
-    for number, each in enumerate(files):
-        if number >= step["count"]:
+def _skip(
+    files: Iterator[Each], step: Mapping[str, Any], path_of: PathOf[Each], seen: list[int], number: int
+) -> Iterator[Each]:
+    for each in files:
+        if seen[number] >= step["count"]:
             yield each
+        else:
+            seen[number] += 1
 
 
-def _sample(files: Iterator[Each], step: Mapping[str, Any], path_of: Callable[[Each], str]) -> Iterator[Each]:
+def _sample(
+    files: Iterator[Each], step: Mapping[str, Any], path_of: PathOf[Each], seen: list[int], number: int
+) -> Iterator[Each]:
     for each in files:
         digest = hashlib.sha256(f"{step['seed']}:{path_of(each)}".encode("utf-8", "surrogatepass")).digest()
         inside = int.from_bytes(digest[:6], "big") / (1 << 48) < step["probability"]
@@ -302,7 +346,7 @@ def _source(document: object) -> Source:
             raise BadDefinition(
                 f"{str(path)[:200]!r} is no path in a datastore.", "It goes downwards from the datastore's root."
             )
-        return Source(datastore=store, path=path)
+        return Source(datastore=store.lower(), path=path)
     raise BadDefinition("A source has a url, or a datastore and a path.", _FOR_EXAMPLE)
 
 

@@ -255,7 +255,7 @@ def _record(each: Mapping[str, Any], found: Listing) -> dict[str, Any]:
         "seen": [
             {
                 "source": file["source"],
-                "from": file.get("url") or file.get("local"),
+                "from": file.get("address") or file.get("url") or file.get("local"),
                 "size": file["size"],
                 "etag": file["etag"],
                 "modified": file["modified"],

@@ -15,11 +15,6 @@ class AbsentParts:
     """Resources that this version cannot hold (so that their dicts are truly empty), and Azure's own operations."""
 
     @property
-    def datastores(self) -> dict[str, Any]:
-        """Datastores by name: none can be made in this version."""
-        return {}
-
-    @property
     def images(self) -> dict[str, Any]:
         """Images by name: none can be made in this version."""
         return {}
@@ -43,12 +38,6 @@ class AbsentParts:
     def private_endpoints(self) -> dict[str, Any]:
         """Private endpoints by name: Runyard has none."""
         return {}
-
-    def get_default_datastore(self) -> NoReturn:
-        absent("datastores in this version", "Let the script read its files from the disk, or from its own folder.")
-
-    def set_default_datastore(self, name: str) -> NoReturn:
-        absent("datastores in this version", f"So {name!r} cannot be the default.")
 
     def get_default_keyvault(self) -> NoReturn:
         absent("key vault in this version", "Hand secrets to a run with run_config.environment_variables.")

@@ -276,6 +276,25 @@ class Workspace(AbsentParts):
         return RegisteredDatasets(self)
 
     @property
+    def datastores(self) -> dict[str, Any]:
+        """The datastores by name."""
+        from runyard.sdk.datastore.datastore import found
+
+        return {each.name: each for each in found(self)}
+
+    def get_default_datastore(self) -> Any:
+        """The datastore that is used where none is named: `workspaceblobstore`, unless another was chosen."""
+        from runyard.sdk.datastore.datastore import Datastore
+
+        return Datastore.get_default(self)
+
+    def set_default_datastore(self, name: str) -> None:
+        """Choose the datastore that is used where none is named."""
+        from runyard.sdk.datastore.datastore import Datastore
+
+        Datastore.get(self, name).set_as_default()
+
+    @property
     def compute_targets(self) -> dict[str, ComputeTarget]:
         """The compute targets that were made or attached, by name. `local` always exists, and is not among them."""
         from runyard.sdk.compute.compute import ComputeTarget

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,6 +13,8 @@ from runyard.contracts.data import address_map
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import web
+from runyard.server.data.folder_place import stored
+from runyard.server.data.places import Place
 from runyard.server.middleware.problems import Problem
 
 AT_ONCE = 16
@@ -22,7 +23,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Listed:
-    """A file. It is on the server's disk (`local`), at an address that anybody may read (`url`), or both are None."""
+    """A file. It is on the server's disk (`local`), or in a datastore, or at an address that anybody may read."""
 
     path: str
     source: str  # as the definition has it
@@ -34,26 +35,75 @@ class Listed:
     datastore: str | None = None
     stored: str = ""  # its path in the datastore
     whole: bool = False  # it is what its source names, and not one of several
+    address: str | None = None  # what it is known by, where `url` has a signature
+    number: int = 0  # of its source in the definition
 
 
-FolderOf = Callable[[str], Path]
-"""The folder of a datastore by its name; refused when it has none."""
+PlaceOf = Callable[[str], Place]
+"""The place of a datastore by its name; refused when there is none."""
 
 
-def files(definition: Definition, maps: Mapping[str, str], folder_of: FolderOf) -> Iterator[Listed]:
-    """The files of a dataset in their order, each layout path once. A Problem says which source cannot be had."""
-    return contract.chosen(definition, _once(_all(definition, maps, folder_of)), lambda each: each.path)
+@dataclass(frozen=True)
+class Position:
+    """Where a listing was interrupted: after which file of which source, and what each step had seen by then."""
+
+    source: int
+    stored: str
+    counts: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return json.dumps([self.source, self.stored, *self.counts])
+
+    @staticmethod
+    def parse(text: str, steps: int) -> Position:
+        try:
+            source, stored, *counts = json.loads(text)
+        except (ValueError, TypeError):
+            source, stored, counts = None, None, []
+        numbers = [source, *counts]
+        sound = all(isinstance(each, int) and not isinstance(each, bool) and each >= 0 for each in numbers)
+        if not sound or not isinstance(stored, str) or len(counts) != steps:
+            raise Problem("bad_request", f"{text[:80]!r} is no position in this listing.", "Use `next` of an answer.")
+        return Position(source, stored, tuple(counts))
 
 
-def find(definition: Definition, maps: Mapping[str, str], folder_of: FolderOf, path: str) -> Listed | None:
-    """The file with a layout path, if it is on the server's disk. No address is looked at."""
-    if definition.sources[0].url is not None:
-        for source in definition.sources:
-            place = address_map.look_up(maps, str(source.url))
-            if place.local is not None and contract.layout(definition, source) == path:
-                return _on_disk(contract.layout(definition, source), source, Path(place.local))
-        return None
-    return next((each for each in files(definition, maps, folder_of) if each.path == path), None)
+def files(
+    definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, after: Position | None = None
+) -> Iterator[tuple[Listed, Position]]:
+    """The files of a dataset in their order, each layout path once, and where to go on after each. A Problem says which
+    source cannot be had. Nothing but the current folder is remembered."""
+    counts = list(after.counts) if after is not None else [0] * len(definition.steps)
+    for each in contract.chosen(definition, _all(definition, maps, place_of, after), lambda each: each.path, counts):
+        yield each, Position(each.number, each.stored, tuple(counts))
+
+
+def find(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, path: str) -> Listed | None:
+    """The file of the sources with a layout path, if the server itself can give it. Nothing is listed."""
+    for source in definition.sources:
+        if source.url is not None:
+            place = address_map.look_up(maps, source.url)
+            if place.url is None and contract.layout(definition, source) == path:
+                return _on_web(definition, source, maps, place_of)
+            continue
+        for candidate in contract.stored_paths(definition, source, path):
+            found = place_of(str(source.datastore)).look(candidate)
+            if found is not None:
+                here = place_of(str(source.datastore)).local(candidate)
+                facts = (found.size, found.etag, found.modified)
+                return Listed(path, str(source), *facts, here, None, source.datastore, candidate)
+    return None
+
+
+def with_addresses(found: Sequence[Listed], place_of: PlaceOf) -> list[Listed]:
+    """The same files, with a signed address each that lies in an object store."""
+    made: dict[int, Listed] = {}
+    for name in {each.datastore for each in found if each.datastore is not None and each.local is None}:
+        place = place_of(name)
+        those = [number for number, each in enumerate(found) if each.datastore == name]
+        signed = place.addresses([found[number].stored for number in those])
+        for number, url in zip(those, signed, strict=True):
+            made[number] = replace(found[number], url=url, address=place.known_as(found[number].stored))
+    return [made.get(number, each) for number, each in enumerate(found)]
 
 
 def is_single(definition: Definition, found: list[Listed]) -> bool:
@@ -61,29 +111,71 @@ def is_single(definition: Definition, found: list[Listed]) -> bool:
     return definition.may_be_single and len(found) == 1 and found[0].whole
 
 
-def _all(definition: Definition, maps: Mapping[str, str], folder_of: FolderOf) -> Iterator[Listed]:
+def _all(
+    definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, after: Position | None
+) -> Iterator[Listed]:
+    earlier = _Earlier(definition)
     if definition.sources[0].url is not None:
-        with ThreadPoolExecutor(min(AT_ONCE, len(definition.sources))) as pool:
-            yield from pool.map(lambda source: _on_web(definition, source, maps), definition.sources)
+        first = 0 if after is None else after.source + 1
+        left = [number for number in range(first, len(definition.sources)) if earlier.is_new_url(number)]
+
+        def look(number: int) -> Listed:
+            return replace(_on_web(definition, definition.sources[number], maps, place_of), number=number)
+
+        with ThreadPoolExecutor(max(1, min(AT_ONCE, len(left)))) as pool:
+            yield from pool.map(look, left)
         return
-    for source in definition.sources:
-        yield from _in_folder(definition, source, folder_of(str(source.datastore)))
+    for number, source in enumerate(definition.sources):
+        if after is not None and number < after.source:
+            continue
+        resumed = after.stored if after is not None and number == after.source else None
+        for each in _in_datastore(definition, source, place_of(str(source.datastore)), resumed):
+            if earlier.is_new(number, each.stored):
+                yield replace(each, number=number) if number else each
 
 
-def _once(found: Iterator[Listed]) -> Iterator[Listed]:
-    seen: set[str] = set()
-    for each in found:
-        if each.path not in seen and contract.is_safe(each.path):
-            seen.add(each.path)
-            yield each
+class _Earlier:
+    """Whether a file was meant by an earlier source already: known from the sources alone, so that nothing has to be
+    remembered of a million files."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._urls: dict[str, int] = {}
+        self._plain: dict[tuple[str, str], int] = {}
+        self._patterns: list[tuple[int, str, Callable[[str], bool]]] = []
+        self._sources = definition.sources
+        for number, source in enumerate(definition.sources):
+            wanted, store = contract.normal(source.path), str(source.datastore)
+            if source.url is not None:
+                self._urls.setdefault(source.url, number)
+            elif contract.is_pattern(wanted):
+                self._patterns.append((number, store, contract.matcher(wanted)))
+            else:
+                self._plain.setdefault((store, wanted), number)
+
+    def is_new_url(self, number: int) -> bool:
+        return self._urls[str(self._sources[number].url)] == number
+
+    def is_new(self, number: int, path: str) -> bool:
+        if not number:
+            return True
+        store, folder = str(self._sources[number].datastore), path
+        while True:
+            if self._plain.get((store, folder), number) < number:
+                return False
+            if not folder:
+                break
+            folder = folder.rpartition("/")[0]
+        return not any(other < number and name == store and fits(path) for other, name, fits in self._patterns)
 
 
-def _on_web(definition: Definition, source: Source, maps: Mapping[str, str]) -> Listed:
+def _on_web(definition: Definition, source: Source, maps: Mapping[str, str], place_of: PlaceOf) -> Listed:
     url = str(source.url)
     place = address_map.look_up(maps, url)
     path = contract.layout(definition, source)
     if place.local is not None:
         return _on_disk(path, source, Path(place.local))
+    if place.datastore is not None:
+        return _mapped_to_datastore(path, source, place.datastore, place.path, place_of)
     try:
         seen = web.look(str(place.url))
     except web.Unreachable as error:
@@ -98,54 +190,45 @@ def _on_disk(path: str, source: Source, place: Path) -> Listed:
             raise IsADirectoryError(f"{place} is no file")
     except OSError as error:
         raise _unreachable(str(source.url), str(place), error.strerror or str(error)) from None
-    return Listed(path, str(source), *_facts(status), str(place), None, whole=True)
+    found = stored(path, status)
+    return Listed(path, str(source), found.size, found.etag, found.modified, str(place), None, whole=True)
 
 
-def _in_folder(definition: Definition, source: Source, folder: Path) -> Iterator[Listed]:
+def _mapped_to_datastore(path: str, source: Source, name: str, below: str, place_of: PlaceOf) -> Listed:
+    place = place_of(name)
+    found = place.look(below) if below else None
+    if found is None:
+        raise _unreachable(str(source.url), f"datastore:{name}/{below}", "there is no such file")
+    facts = (found.size, found.etag, found.modified)
+    return Listed(path, str(source), *facts, place.local(below), None, name, below, whole=True)
+
+
+def _in_datastore(definition: Definition, source: Source, place: Place, after: str | None) -> Iterator[Listed]:
     wanted = contract.normal(source.path)
     fits = contract.matcher(wanted)
-    begin = contract.fixed_part(wanted) if contract.is_pattern(wanted) else wanted
-    start = folder / begin if begin else folder
-    found = False
-    for place in _walk(start):
-        path = place.relative_to(folder).as_posix()
-        if not fits(path):
+    below = contract.fixed_part(wanted) if contract.is_pattern(wanted) else wanted
+    found = after is not None
+    for each in place.files(below, after):
+        if not fits(each.path):
             continue
         found = True
-        layout = contract.layout(definition, source, path)
-        facts = _facts(place.stat())
-        whole = path == wanted
-        yield Listed(layout, str(source), *facts, str(place), None, source.datastore, path, whole)
+        layout = contract.layout(definition, source, each.path)
+        if not contract.is_safe(layout):
+            raise Problem(
+                "bad_dataset",
+                f"{source} has a file that would leave its folder: {each.path[:200]!r}.",
+                "Rename it, or choose the files with a pattern that does not mean it.",
+            )
+        facts = (each.size, each.etag, each.modified)
+        whole = each.path == wanted
+        yield Listed(layout, str(source), *facts, place.local(each.path), None, source.datastore, each.path, whole)
     if not found:
         raise Problem(
             "source_empty",
             f"No file is meant by {source.path!r} in the datastore {source.datastore!r}.",
-            "Look at its files, and mind that '*' does not cross a '/' while '**' does.",
+            f"`runyard datastore tree {source.datastore}` shows its files; '*' does not cross a '/', and '**' does.",
             {"datastore": source.datastore, "path": source.path},
         )
-
-
-def _walk(start: Path) -> Iterator[Path]:
-    """The files below a folder, or the one file, sorted by path. Links to folders are not followed."""
-    if start.is_file():
-        yield start
-        return
-    try:
-        inside = sorted(
-            os.scandir(start), key=lambda each: each.name + ("/" if each.is_dir(follow_symlinks=False) else "")
-        )
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for each in inside:
-        if each.is_dir(follow_symlinks=False):
-            yield from _walk(Path(each.path))
-        elif each.is_file():
-            yield Path(each.path)
-
-
-def _facts(status: os.stat_result) -> tuple[int, str, str]:
-    at = datetime.fromtimestamp(status.st_mtime, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return status.st_size, f'"{status.st_size:x}-{status.st_mtime_ns:x}"', at
 
 
 def content_address(id: str, path: str) -> str:
@@ -160,6 +243,6 @@ def _unreachable(url: str, looked_at: str, answer: str) -> Problem:
         "source_unreachable",
         f"{url}{through} does not give its file: {answer}.",
         f"Correct the address, or say where its files are now: `runyard data map {prefix} /folder/with/the/files` "
-        "(or another address).",
+        "(or another address, or datastore:NAME/folder).",
         {"url": url, "place": looked_at, "answer": answer},
     )

@@ -26,7 +26,7 @@ log = logging.getLogger("runyard.server")
 MEDIA_TYPE = "application/problem+json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
-_BAD_DATA = ("bad_dataset", "bad_map", "bad_sweep")
+_BAD_DATA = ("bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep")
 
 _CODES = {
     400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS, *_BAD_DATA),
@@ -42,6 +42,7 @@ _CODES = {
         "environment_map_not_found",
         "wheel_not_found",
         "dataset_not_found",
+        "datastore_not_found",
         "map_not_found",
         "compute_not_found",
         "plan_not_found",
@@ -64,6 +65,9 @@ _CODES = {
         "environment_exists",
         "wheel_exists",
         "dataset_exists",
+        "datastore_exists",
+        "file_exists",
+        "upload_active",
         "compute_exists",
         "compute_in_use",
         "run_not_under_way",
@@ -76,6 +80,7 @@ _CODES = {
         "unknown_target",
         "source_unreachable",
         "source_empty",
+        "datastore_unreachable",
         "invalid_run",
         "too_many_nodes",
         "invalid_compute",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
@@ -47,6 +48,34 @@ def file_response(file: BinaryIO, size: int, name: str, asked: str | None, diges
     if partial:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     return StreamingResponse(_read(file, start, end), 206 if partial else 200, headers, media_type)
+
+
+def opened(local: str, source: str) -> BinaryIO:
+    """A file on the server's disk that is part of some data."""
+    try:
+        return Path(local).open("rb")
+    except OSError as error:
+        raise Problem("file_not_found", f"{source} cannot be read: {error.strerror}.") from None
+
+
+def ranged_response(
+    read: Callable[[int, int], Iterator[bytes]], size: int, name: str, asked: str | None, etag: str | None
+) -> Response:
+    """Answer with bytes that are elsewhere, or with the range of them that was asked for; `read` gives a range."""
+    start, end = _range(asked, size)
+    headers = {
+        "Accept-Ranges": "bytes",
+        "Content-Length": str(end - start),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='')}",
+    }
+    if etag is not None:
+        headers["ETag"] = etag
+    partial = end - start < size and end > start
+    if partial:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    content = iterate_in_threadpool(read(start, end))
+    return StreamingResponse(content, 206 if partial else 200, headers, "application/octet-stream")
 
 
 def pack_response(objects: Objects, wanted: Sequence[tuple[str, int]]) -> Response:

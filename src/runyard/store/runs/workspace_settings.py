@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from runyard.contracts.data import address_map
+from runyard.contracts.data import address_map, datastores
 from runyard.store.errors import Refused
 from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
@@ -19,6 +19,7 @@ from runyard.store.tables import workspaces as workspace_rows
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
 DATA_MAP, DATA_LIMIT, LAZY_ABOVE = "data.map", "data.limit", "data.lazy-above"
+DATASTORE = "data.datastore"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
 
 _FIND = Prepared(
@@ -157,6 +158,13 @@ def _map(value: str) -> str | None:
         return None
 
 
+def _datastore(value: str) -> str | None:
+    try:
+        return datastores.check_name(value.strip())
+    except datastores.BadDatastore:
+        return None
+
+
 def _bytes(size: str) -> int | None:
     """
     >>> _bytes("50GB"), _bytes("1.5 GiB"), _bytes("none")
@@ -176,6 +184,7 @@ KNOWN = {
     DATA_LIMIT: Setting("50GB", "a size such as 50GB, or none", _size_or_none),
     LAZY_ABOVE: Setting("10GB", "a size such as 10GB, or none", _size_or_none),
     DATA_MAP: Setting("{}", 'a JSON object such as {"http://gone.org/": "/data/mirror"}', _map),
+    DATASTORE: Setting(datastores.BLOB_STORE, "the name of a datastore", _datastore),
     KEEP_LOGS: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
     KEEP_SERIES: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
 }

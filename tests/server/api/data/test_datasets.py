@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tests.server.conftest import on_both_databases
 from tests.support.web_files import web_files
@@ -64,7 +65,7 @@ def test_files_of_web_addresses_are_listed_with_their_sizes(client: Client) -> N
         assert [each["url"] for each in found["files"]] == [f"{web.url}/d/a", f"{web.url}/d/b"]
         assert (found["single"], found["several"], found["next"]) == (False, True, None)
         page = client.ok("GET", f"{PATH}/{many['id']}/files?limit=1")
-        rest = client.ok("GET", f"{PATH}/{many['id']}/files?limit=1&after={page['next'].replace('%', '%25')}")
+        rest = client.ok("GET", f"{PATH}/{many['id']}/files?limit=1&after={quote(page['next'])}")
         assert [*page["files"], *rest["files"]] == found["files"]
         assert rest["next"] is None
         one = client.ok("POST", PATH, of(f"{web.url}/d/a"))

@@ -5,8 +5,9 @@ A run's token reads the datasets of its own workspace, also where runs do not lo
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, BinaryIO
+import functools
+import itertools
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
 from fastapi import Path as PathValue
@@ -15,13 +16,14 @@ from starlette.responses import Response
 
 from runyard.contracts.data import datasets as contract
 from runyard.server.context import Context, ServerContext
-from runyard.server.data import listing
+from runyard.server.data import listing, paused
+from runyard.server.data.opening import places
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, User, not_allowed
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import Within
 from runyard.server.responses.documents import Json, answer, timestamp
-from runyard.server.responses.downloads import file_response
+from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datasets
 from runyard.store.assets.datasets import Dataset
 from runyard.store.runs import workspace_settings
@@ -120,27 +122,30 @@ def files(
 ) -> Response:
     _may_read(context, caller, workspace)
     definition, maps = _definition(context, workspace, id)
-    found: list[listing.Listed] = []
-    more, passed = False, after is None
-    for each in listing.files(definition, maps, _folders(context, workspace)):
-        if not passed:
-            passed = each.path == after
-        elif len(found) == limit:
-            more = True
-            break
-        else:
-            found.append(each)
+    place_of = places(context, workspace)
+    key = (workspace, id, after or "")
+    going = paused.take(key) if after is not None else None
+    if going is None:
+        position = listing.Position.parse(after, len(definition.steps)) if after is not None else None
+        going = listing.files(definition, maps, place_of, position)
+    found = list(itertools.islice(going, limit))
+    more = next(going, None)
+    following = str(found[-1][1]) if more is not None else None
+    if more is not None:
+        paused.keep((workspace, id, str(following)), itertools.chain([more], going))
+    listed = [each for each, _ in found]
+    single = after is None and more is None and listing.is_single(definition, listed)
     return answer(
         {
-            "files": [_file(id, each) for each in found],
-            "single": after is None and not more and listing.is_single(definition, found),
+            "files": [_file(id, each) for each in listing.with_addresses(listed, place_of)],
+            "single": single,
             "several": definition.several,
-            "next": found[-1].path if more else None,
+            "next": following,
         }
     )
 
 
-@router.get("/{id}/content", summary="The bytes of one file that is on the server's disk")
+@router.get("/{id}/content", summary="The bytes of one file, through the server")
 def content(
     workspace: str,
     id: str,
@@ -151,17 +156,14 @@ def content(
 ) -> Response:
     _may_read(context, caller, workspace)
     definition, maps = _definition(context, workspace, id)
-    found = listing.find(definition, maps, _folders(context, workspace), path)
-    if found is None or found.local is None:
-        raise Problem("file_not_found", f"The dataset has no file {path[:200]!r} on the server's disk.")
-    return file_response(_opened(found), found.size or 0, found.path, range, None)
-
-
-def _opened(found: listing.Listed) -> BinaryIO:
-    try:
-        return Path(str(found.local)).open("rb")
-    except OSError as error:
-        raise Problem("file_not_found", f"{found.source} cannot be read: {error.strerror}.") from None
+    place_of = places(context, workspace)
+    found = listing.find(definition, maps, place_of, path)
+    if found is None:
+        raise Problem("file_not_found", f"The dataset has no file {path[:200]!r} that the server can give.")
+    if found.local is not None:
+        return file_response(opened(found.local, found.source), found.size or 0, found.path, range, None)
+    place = place_of(str(found.datastore))
+    return ranged_response(functools.partial(place.read, found.stored), found.size or 0, found.path, range, found.etag)
 
 
 def _may_read(context: ServerContext, caller: Caller, workspace: str) -> None:
@@ -174,19 +176,6 @@ def _definition(context: ServerContext, workspace: str, id: str) -> tuple[contra
         row = datasets.get(connection, workspace, id)
         maps = workspace_settings.mapped(workspace_settings.find(connection, workspace))
     return contract.parse(row.definition), maps
-
-
-def _folders(context: ServerContext, workspace: str) -> listing.FolderOf:
-    """Where the datastores that a dataset names have their files."""
-
-    def folder_of(name: str) -> Path:
-        raise Problem(
-            "bad_dataset",
-            f"This version of Runyard does not read the datastore {name!r} yet.",
-            "Use web addresses; `runyard data map` maps them to a folder.",
-        )
-
-    return folder_of
 
 
 def _document(row: Dataset) -> Json:
@@ -211,5 +200,6 @@ def _file(id: str, each: listing.Listed) -> Json:
         "modified": each.modified,
         "local": each.local,
         "url": each.url,
-        "content": listing.content_address(id, each.path) if each.local is not None else None,
+        "address": each.address,
+        "content": listing.content_address(id, each.path) if each.local or each.datastore else None,
     }

@@ -1,0 +1,5 @@
+"""azureml.core.datastore, from `runyard.sdk.datastore`."""
+
+from runyard.sdk.datastore.datastore import Datastore
+
+__all__ = ["Datastore"]

@@ -1,0 +1,1 @@
+"""Datastores as the user's code sees them: named places of a workspace for data."""

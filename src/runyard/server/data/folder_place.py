@@ -1,0 +1,118 @@
+"""The files of a datastore that is a folder of the server's machine."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+from runyard.contracts.data import datastores as contract
+from runyard.server.data.places import Place, Stored
+from runyard.server.middleware.problems import Problem
+from runyard.store.errors import disk_full
+
+PIECE = 1 << 20
+
+
+class FolderPlace(Place):
+    def __init__(self, name: str, folder: Path, make: bool = False) -> None:
+        self._name = name
+        self._folder = folder
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
+        if not self._folder.is_dir():
+            raise self._problem("the folder is not there", self._folder)
+        root = os.path.join(self._folder, below) if below else str(self._folder)
+        if below and os.path.isfile(root):
+            if after is None or below > after:
+                yield stored(below, os.stat(root))
+            return
+        yield from self._walk(root, below + "/" if below else "", after)
+
+    def _walk(self, folder: str, prefix: str, after: str | None) -> Iterator[Stored]:
+        """Sorted by the whole path, a folder where its name and a '/' belong. Links to folders are not followed."""
+        try:
+            with os.scandir(folder) as entries:
+                inside = sorted(
+                    (each.name + "/" if each.is_dir(follow_symlinks=False) else each.name) for each in entries
+                )
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise self._problem(error.strerror or str(error), Path(folder)) from None
+        for name in inside:
+            path = prefix + name
+            if name.endswith("/"):
+                if after is None or path > after or after.startswith(path):
+                    yield from self._walk(os.path.join(folder, name), path, after)
+            elif (after is None or path > after) and not contract.PART.fullmatch(name):
+                try:
+                    status = os.stat(os.path.join(folder, name))
+                except OSError:
+                    continue  # a link to nowhere, or gone meanwhile
+                if os.path.isfile(os.path.join(folder, name)):
+                    yield stored(path, status)
+
+    def look(self, path: str) -> Stored | None:
+        place = self._folder / path
+        try:
+            return stored(path, place.stat()) if place.is_file() else None
+        except OSError:
+            return None
+
+    def read(self, path: str, start: int, end: int) -> Iterator[bytes]:
+        with (self._folder / path).open("rb") as file:
+            file.seek(start)
+            left = end - start
+            while left > 0 and (piece := file.read(min(PIECE, left))):
+                left -= len(piece)
+                yield piece
+
+    def take(self, path: str, source: Path) -> None:
+        place = self._folder / path
+        part = place.with_name(f".{uuid.uuid4().hex}.runyard-part")
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.rename(source, part)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                shutil.copyfile(source, part)
+            part.chmod(0o644)
+            part.replace(place)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise disk_full(self._folder) from error
+            raise self._problem(error.strerror or str(error), place) from None
+
+    def remove(self, path: str) -> None:
+        try:
+            (self._folder / path).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._problem(error.strerror or str(error), self._folder / path) from None
+
+    def local(self, path: str) -> str | None:
+        return str(self._folder / path)
+
+    def _problem(self, why: str, place: Path) -> Problem:
+        return Problem(
+            "datastore_unreachable",
+            f"The datastore {self._name!r} cannot be used: {why} ({place}).",
+            "Look at the folder on the server's machine, or register the datastore with another one.",
+        )
+
+
+def stored(path: str, status: os.stat_result) -> Stored:
+    """What is known of a file on a disk."""
+    at = datetime.fromtimestamp(status.st_mtime, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return Stored(path, status.st_size, f'"{status.st_size:x}-{status.st_mtime_ns:x}"', at)
