@@ -6,11 +6,15 @@ from runyard.sdk.sdk_v1 import late_names
 
 if TYPE_CHECKING:
     from runyard.sdk.data.file_dataset import FileDataset
+    from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
 
-__all__ = ["FileDataset"]
+__all__ = ["FileDataset", "OutputFileDatasetConfig"]
 
 __getattr__ = late_names(
     __name__,
-    {"FileDataset": "runyard.sdk.data.file_dataset"},
-    not_yet=("DataType", "OutputFileDatasetConfig", "TabularDataset"),
+    {
+        "FileDataset": "runyard.sdk.data.file_dataset",
+        "OutputFileDatasetConfig": "runyard.sdk.data.output_dataset_config",
+    },
+    not_yet=("DataType", "TabularDataset"),
 )

@@ -97,6 +97,7 @@ class _Details(TypedDict, total=False):
     states: list[StateDocument]
     logs: list[str]
     dropped_logs: list[str]
+    outputs: list[dict[str, Any]]  # what a run has written as data: name, dataset, complete, registered, version
     token: str
     size: int  # in lists, on request
 

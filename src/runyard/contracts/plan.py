@@ -44,6 +44,7 @@ class Launch:
     notes: list[str] = field(default_factory=list)  # how the environment came to be the one above, for its log
     distribution: dict[str, Any] = field(default_factory=dict)  # a `contracts.distribution.Distribution`
     inputs: list[dict[str, Any]] = field(default_factory=list)  # datasets: name, dataset (id), mode, path_on_compute
+    outputs: list[dict[str, Any]] = field(default_factory=list)  # a `contracts.data.outputs.Output` each
     restarts: int = RESTARTS  # how often the run is restarted automatically after its nodes were taken away
 
     @staticmethod

@@ -102,6 +102,10 @@ class Crew:
             shares = self.state.shares_work
             self._inputs = bring_inputs(self.plan, self.folder, self.work, shares, check, report)
             self.plan = replace(self.plan, launch=self._inputs.launch)
+        if self.plan.launch.outputs:
+            from runyard.node.prepare.data_outputs import with_outputs
+
+            self.plan = replace(self.plan, launch=with_outputs(self.plan, self.folder, self.work, check))
         distribution = self.plan.distribution
         if distribution.gang:
             from runyard.node.launch.meeting import ports_wanted
@@ -190,6 +194,9 @@ class Crew:
     def load_the_rest(self) -> None:
         """Load now what the end of the processes needs: the folder with this code may be gone by then, days later."""
         from runyard.node.delivery import removal, run_delivery  # noqa: F401
+
+        if self.plan.launch.outputs:
+            from runyard.node.delivery import data_outputs  # noqa: F401
         from runyard.node.outcome import failure  # noqa: F401
 
     # -- the delivery ------------------------------------------------------------------------------------------------

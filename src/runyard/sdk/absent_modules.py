@@ -34,7 +34,7 @@ _OF_DATA = (
         "dataset_snapshot",
         "dataset_type_definitions",
     ),
-    *("output_dataset_config", "sql_data_reference", "stored_procedure_parameter"),
+    *("sql_data_reference", "stored_procedure_parameter"),
     "tabular_dataset",
 )
 _OF_TRAIN = (*("automl", "rl", "widgets", "hyperdrive.error_definition"),)

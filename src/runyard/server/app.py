@@ -39,7 +39,7 @@ from runyard.server.api import (
     workspaces,
 )
 from runyard.server.api.assets import sweeps
-from runyard.server.api.data import address_maps, datasets, datastores
+from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
 from runyard.server.context import ServerContext
 from runyard.server.ingest import Ingest
@@ -65,7 +65,7 @@ log = logging.getLogger("runyard.server")
 ROUTES = (
     *(runs, events, snapshots, files),  # which are asked for most, and so compared with an address first
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
-    *(datasets, datastores, address_maps, sweeps),
+    *(datasets, datastores, address_maps, run_outputs, sweeps),
     *(experiments, gangs, node_files, journals, metrics, usage, page),
 )
 

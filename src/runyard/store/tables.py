@@ -451,6 +451,18 @@ datastores = Table(
     Column("created_at", Moment, nullable=False),
 )
 
+run_outputs = Table(
+    "run_outputs",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("dataset", Serial, ForeignKey("datasets.serial", ondelete="CASCADE"), nullable=False),
+    Column("complete", Integer, nullable=False),  # 1: the run has ended well
+    Column("registered", CleanText),  # the name that it was registered under
+    Column("version", BigInteger),
+    Index("run_outputs_by_dataset", "dataset"),
+)
+
 workspace_settings = Table(
     "workspace_settings",
     metadata,

@@ -41,12 +41,25 @@ def test_a_command_gets_the_variable() -> None:
     assert "one" in made.data
 
 
+def test_a_path_in_a_datastore_is_a_dataset_without_a_name(workspace: Workspace) -> None:
+    run_config = RunConfiguration("train.py")
+    run_config.data = {"old": Data.create(DataReference("workspaceblobstore", "old", "a/b", "download"))}
+    reference = DataReference("workspaceblobstore", "0ld", "a/b")
+    run_config.data_references = {"0ld": reference.to_config(), "up": reference.as_upload().to_config()}
+    found = inputs_of(run_config, workspace)
+    assert [(each["name"], each["mode"]) for each in found] == [("old", "download"), ("0ld", "mount")]
+    assert found[0]["dataset"] == found[1]["dataset"]
+    made = Dataset.get_by_id(workspace, found[0]["dataset"])
+    assert made.name is None
+    assert "('workspaceblobstore', 'a/b')" in str(made)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ("a text", "must be a dataset"),
         (DatasetConsumptionConfig("x", ("ws", "b"), "hdfs"), "does not do inputs as 'hdfs'"),
-        (Data.create(DataReference("store", "n", "a")), "data references"),
+        (Data(), "neither a dataset nor a path"),
         (DatasetConsumptionConfig("x", ("ws", "nowhere-at-all"), "mount"), "no dataset 'nowhere-at-all'"),
     ],
 )

@@ -31,7 +31,7 @@ LONGEST = 4_096
 WEB = ("http://", "https://")
 
 _NAME = re.compile(r"[a-zA-Z0-9_][\w-]{0,254}", re.ASCII)
-_INPUT = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,254}", re.ASCII)
+_INPUT = re.compile(r"[a-zA-Z0-9_]{1,255}", re.ASCII)
 _ENCODED = re.compile(r'[\x00-\x1f\x7f%:?#*"<>|\\]')
 
 Each = TypeVar("Each")
@@ -111,11 +111,11 @@ def check_name(name: object) -> str:
 
 
 def check_input(name: object) -> str:
-    """The name of an input; BadDefinition when it is none."""
+    """The name of an input or an output; BadDefinition when it is none."""
     if not isinstance(name, str) or not _INPUT.fullmatch(name):
         raise BadDefinition(
             f"{str(name)[:80]!r} is no name for an input.",
-            "It becomes the name of a variable: use letters, digits and '_', with no digit first.",
+            "It becomes a part of a variable's name: use letters, digits and '_'.",
         )
     return name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from pathlib import Path
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator
 
 from runyard.contracts import history, names
 from runyard.contracts.distribution import MPI
@@ -22,6 +22,9 @@ from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
 from runyard.node.signals import Signals
 from runyard.node.streams import ENVIRONMENT_LOG, MPIRUN_LOG, RUNNER_LOG, std_log
+
+if TYPE_CHECKING:
+    from runyard.node.delivery.data_outputs import DataOutput
 
 DELIVERED, UNWANTED, AWAY, BROKEN = "delivered", "unwanted", "away", "broken"
 
@@ -50,6 +53,12 @@ class RunDelivery:
         self._client = RetryingClient.of(plan, folder)
         self._warnings: list[dict[str, str]] = []
         self._logged: list[dict[str, str]] = []
+        self._plan = plan
+        self._data: list[DataOutput] = []
+        if plan.launch.outputs:
+            from runyard.node.delivery.data_outputs import data_outputs
+
+            self._data = data_outputs(self._client, plan, folder, resume, shares_work)
         self._loop = self._assemble(plan, folder, resume, shares_work)
         self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
         self._thread.start()
@@ -86,7 +95,7 @@ class RunDelivery:
         sources: list[GrowingFile | LogFolder] = []
         for path, name in _streams(plan, folder):
             sources.append(GrowingFile(path, name, resume))
-        outputs: list[SettlingFolder] = []
+        outputs: list[SettlingFolder] = list(self._data)
         if not shares_work:
             sources += self._log_folders(plan, folder / "work", resume)
             if plan.launch.output_collection:
@@ -110,6 +119,7 @@ class RunDelivery:
             self._loop.follow(until=lambda: self._finishing.is_set() or self._client.superseded)
             self._await_end_of_superseded()
             self._await_report()
+            self._tell_of_data()
             self._loop.finish(self._report)
             self.outcome = DELIVERED
         except Unwanted as why:
@@ -136,6 +146,14 @@ class RunDelivery:
             self._loop.deliver_rest()
             while not self._may_report.wait(HEARTBEAT_EVERY):
                 self._loop.beat()
+
+    def _tell_of_data(self) -> None:
+        """Have the data that the run has written become datasets, once all of it is delivered and before it ends."""
+        if self._plan.launch.outputs and self._end is not None:
+            from runyard.node.delivery.data_outputs import tell
+
+            self._loop.deliver_rest()
+            self._end = tell(self._client, self._plan, self._data, self._end)
 
     def _report(self) -> Fact | None:
         """The end of the run, if it is to be reported from here. The last lines of the log go with it."""

@@ -17,7 +17,8 @@ OF_THE_SYSTEM = ("path", "ld_library_path", "user", "logname", "home", "pwd", "s
 
 
 class DatasetConsumptionConfig:
-    """An input of a run. `dataset` is a dataset, or the tuple (workspace, name) or (workspace, name, version).
+    """An input of a run. `dataset` is a dataset, the tuple (workspace, name) or (workspace, name, version), or
+    an output of a run that has completed.
 
     >>> DatasetConsumptionConfig("images", ("my-workspace", "birds"), "mount").arg_val
     'DatasetConsumptionConfig:images'
@@ -73,10 +74,16 @@ def _checked(name: str) -> str:
 
 
 def _dataset(dataset: Any) -> Dataset:
+    from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
+
     if isinstance(dataset, tuple):
         if len(dataset) not in (2, 3):
             raise UserErrorException("A dataset is named by (workspace, name) or (workspace, name, version).")
         return Dataset(None, str(dataset[1]), str(dataset[2]) if len(dataset) == 3 else None)
+    if isinstance(dataset, OutputFileDatasetConfig):
+        written = Dataset()
+        written.unsaved = dataset
+        return written
     version = getattr(dataset, "version", None)
     found = Dataset(
         getattr(dataset, "id", None), getattr(dataset, "name", None), None if version is None else str(version)

@@ -28,7 +28,7 @@ def details(document: RunDocument) -> dict[str, Any]:
         "warnings": document["warnings"] or None,
         "properties": document["properties"],
         "inputDatasets": input_datasets(document),
-        "outputDatasets": [],
+        "outputDatasets": output_datasets(document),
         "runDefinition": document.get("definition") or None,
         "logFiles": {name: file_url(document, name) for name in document.get("logs", [])},
     }
@@ -49,6 +49,18 @@ def input_datasets(document: RunDocument) -> list[dict[str, Any]]:
         if each.get("path_on_compute"):
             how["pathOnCompute"] = each["path_on_compute"]
         found.append({"dataset": {"id": each["dataset"]}, "consumptionDetails": how})
+    return found
+
+
+def output_datasets(document: RunDocument) -> list[dict[str, Any]]:
+    """The datasets that the run has written, as SDK v1 lists them."""
+    found = []
+    for each in document.get("outputs") or ():
+        identifier = {"savedId": each["dataset"]}
+        if each["registered"]:
+            identifier.update({"registeredId": each["registered"], "registeredVersion": str(each["version"])})
+        how = {"outputName": each["name"]}
+        found.append({"identifier": identifier, "outputType": "RunOutput", "outputDetails": how})
     return found
 
 

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.configuration import Data
 from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
     from runyard.sdk.workspace.workspace import Workspace
 
-ARGUMENT = "DatasetConsumptionConfig:"
-"""An argument that stands for the path of an input begins with this."""
-
 
 def inputs_of(run_config: RunConfiguration, workspace: Workspace) -> list[dict[str, Any]]:
-    """The inputs of a run, as its launch has them (`runyard.contracts.plan`). Their ids are entered in `run_config`."""
+    """The inputs of a run, as its launch has them (`runyard.contracts.plan`). Their ids are entered in `run_config`.
+
+    Data references that are mounted or downloaded are inputs too: each is a dataset without a name.
+    """
     found = []
     for name, given in list((run_config.data or {}).items()):
         data = given.to_config() if isinstance(given, DatasetConsumptionConfig) else given
@@ -29,37 +30,30 @@ def inputs_of(run_config: RunConfiguration, workspace: Workspace) -> list[dict[s
             )
         run_config.data[name] = data
         found.append(_input(name, data, workspace))
+    for name, reference in (run_config.data_references or {}).items():
+        if reference.mode in contract.MODES:
+            dataset = _saved_path(reference.data_store_name, reference.path_on_data_store, name, workspace)
+            found.append(_as_sent(name, dataset, reference.mode, reference.path_on_compute))
     return found
 
 
-def variable(argument: str) -> str:
-    """An argument as the node gets it: one that stands for an input becomes the variable with its path.
-
-    >>> variable("DatasetConsumptionConfig:mnist")
-    '$AZUREML_DATAREFERENCE_mnist'
-    """
-    if not argument.startswith(ARGUMENT):
-        return argument
-    return f"${contract.PATH_VARIABLE}{argument[len(ARGUMENT) :]}"
-
-
 def _input(name: str, data: Data, workspace: Workspace) -> dict[str, Any]:
-    try:
-        contract.check_input(name)
-    except contract.BadDefinition as error:
-        raise UserErrorException(str(error)) from None
     mode = str(data.mechanism or contract.DIRECT).lower()
     if mode not in contract.MODES:
         raise UserErrorException(
             f"This version of Runyard does not do inputs as {mode!r} yet. Use as_mount() or as_download()."
         )
-    dataset = data.data_location.dataset if data.data_location is not None else None
+    location = data.data_location
+    dataset = location.dataset if location is not None else None
     if dataset is None:
-        raise UserErrorException(
-            f"This version of Runyard does not do data references yet, and the input {name!r} is one. Use a dataset: "
-            "Dataset.File.from_files((datastore, 'path')).as_named_input(...)."
-        )
+        path = location.data_path if location is not None else None
+        if path is None:
+            raise UserErrorException(f"The input {name!r} names neither a dataset nor a path in a datastore.")
+        saved = _saved_path(path.datastore_name, path.relative_path, name, workspace)
+        return _as_sent(name, saved, mode, data.path_on_compute)
     unsaved = dataset.unsaved
+    if isinstance(unsaved, OutputFileDatasetConfig):
+        unsaved = unsaved.written_by()
     if dataset.id is None and unsaved is not None:
         unsaved._saved(workspace)
         dataset.id = unsaved.id
@@ -70,4 +64,24 @@ def _input(name: str, data: Data, workspace: Workspace) -> dict[str, Any]:
             raise UserErrorException(f"The input {name!r} names no dataset.")
         registered = AbstractDataset.get_by_name(workspace, dataset.name, dataset.version)
         dataset.id, dataset.version = registered.id, str(registered.version)
-    return {"name": name, "dataset": dataset.id, "mode": mode, "path_on_compute": data.path_on_compute or None}
+    return _as_sent(name, dataset.id, mode, data.path_on_compute)
+
+
+def _saved_path(datastore: str | None, path: str | None, name: str, workspace: Workspace) -> str | None:
+    """The id of the dataset that a path in a datastore is."""
+    from runyard.sdk.data.file_dataset import FileDataset
+
+    if not datastore:
+        raise UserErrorException(f"The input {name!r} names no datastore.")
+    source = {"datastore": datastore, "path": path or ""}
+    dataset = FileDataset({"kind": contract.FILE, "sources": [source], "steps": []}, workspace)
+    dataset._saved(workspace)
+    return dataset.id
+
+
+def _as_sent(name: str, dataset: str | None, mode: str, path_on_compute: str | None) -> dict[str, Any]:
+    try:
+        contract.check_input(name)
+    except contract.BadDefinition as error:
+        raise UserErrorException(str(error)) from None
+    return {"name": name, "dataset": dataset, "mode": mode, "path_on_compute": path_on_compute or None}

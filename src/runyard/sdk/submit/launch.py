@@ -15,7 +15,7 @@ from runyard.contracts.environment import CONTAINER, CURRENT, Specification, spe
 from runyard.contracts.plan import Launch
 from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
 from runyard.sdk.submit.distribution import distribution_of
-from runyard.sdk.submit.inputs import variable
+from runyard.sdk.submit.placeholders import variable
 
 if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
@@ -32,9 +32,14 @@ OF_THE_SHELL = (
 one, long ago. Only search paths and the locale: the rest may hold secrets, and what is sent is stored."""
 
 
-def launch_of(run_config: RunConfiguration, engine: str, inputs: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+def launch_of(
+    run_config: RunConfiguration,
+    engine: str,
+    inputs: Sequence[dict[str, Any]] = (),
+    outputs: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
     """The checked `runyard.contracts.plan.Launch` of a run configuration, as it is sent; `engine` is its target's,
-    `inputs` are those of `runyard.sdk.submit.inputs`."""
+    `inputs` and `outputs` are those of the modules of these names."""
     command = run_config.command
     if run_config.script and command:
         raise UserErrorException(
@@ -48,7 +53,6 @@ def launch_of(run_config: RunConfiguration, engine: str, inputs: Sequence[dict[s
     if not run_config.target:
         raise ExperimentExecutionException("The run has no compute target. Set compute_target='local'.")
     distribution = distribution_of(run_config)
-    _refuse_what_is_to_come(run_config)
     specification = _specification(run_config)
     launch = Launch(
         script=run_config.script or None,
@@ -65,6 +69,7 @@ def launch_of(run_config: RunConfiguration, engine: str, inputs: Sequence[dict[s
         distribution=distribution.as_dict() if distribution != Distribution() else {},
         restarts=_restarts(run_config),
         inputs=list(inputs),
+        outputs=list(outputs),
     )
     return asdict(launch)
 
@@ -150,14 +155,3 @@ def _variables(run_config: RunConfiguration) -> dict[str, str]:
             raise UserErrorException(f"{name!r} is no name for an environment variable (or its value holds a NUL).")
         variables[str(name)] = str(value)
     return variables
-
-
-def _refuse_what_is_to_come(run_config: RunConfiguration) -> None:
-    """Settings of SDK v1 that this version cannot honour are refused, never ignored silently."""
-    wanted = {
-        "data references": bool(run_config.data_references),
-        "datasets as outputs": bool(run_config.output_data),
-    }
-    for what, asked in wanted.items():
-        if asked:
-            raise UserErrorException(f"This version of Runyard does not do {what} yet. Take it out of the settings.")

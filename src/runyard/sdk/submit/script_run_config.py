@@ -17,7 +17,7 @@ from runyard.sdk.submit.distributed import (
     PyTorchConfiguration,
     TensorflowConfiguration,
 )
-from runyard.sdk.submit.inputs import variable
+from runyard.sdk.submit.placeholders import variable
 from runyard.sdk.submit.runconfig import DockerConfiguration, RunConfiguration
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def get_run_config_from_script_run(script_run_config: ScriptRunConfig) -> RunCon
     """The run configuration as it is submitted: a copy with the script, arguments and command of the whole.
 
     Data references among the arguments are entered under `data_references`, and become the variable with their path
-    in the arguments; datasets are entered under `data`. A command given as a list is joined with blanks.
+    in the arguments; datasets are entered under `data`, outputs under `output_data`. A command given as a
+    list is joined with blanks.
     """
     made = copy.deepcopy(script_run_config.run_config)
     made.script = script_run_config.script
@@ -169,14 +170,20 @@ def submit(
 
 def _part(run_config: RunConfiguration, part: object) -> str:
     """A part of a command, which a shell takes apart: data in it becomes the variable with its path."""
-    if isinstance(part, DatasetConsumptionConfig):
-        return f'"{variable(str(_argument(run_config, part)))}"'
-    return str(_argument(run_config, part))
+    made = str(_argument(run_config, part))
+    return made if variable(made) == made else f'"{variable(made)}"'
 
 
 def _argument(run_config: RunConfiguration, argument: object) -> object:
+    if isinstance(argument, (str, int, float)):
+        return argument
+    from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
+
     if isinstance(argument, DatasetConsumptionConfig):
         run_config.data[argument.name] = argument.to_config()
+        return argument.arg_val
+    if isinstance(argument, OutputFileDatasetConfig):
+        run_config.output_data[argument.name] = argument.to_config()
         return argument.arg_val
     if not isinstance(argument, DataReference):
         return argument

@@ -13,7 +13,6 @@ from runyard.sdk.run.files import SNAPSHOT_PROPERTY
 from runyard.sdk.run.labels import checked_labels
 from runyard.sdk.snapshot.snapshot import with_snapshot
 from runyard.sdk.submit.git import git_properties
-from runyard.sdk.submit.inputs import inputs_of
 from runyard.sdk.submit.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
 from runyard.sdk.submit.run_request import make_run
 
@@ -84,6 +83,11 @@ def submit_script(
     document = submitted(
         experiment, config, tags, run_id=run_id, parent_id=parent_id, display_name=display_name, run_type=_run_type
     )
+    if (document.get("launch") or {}).get("outputs"):
+        from runyard.sdk.submit.outputs import outputs_among
+
+        for each in outputs_among(config):
+            each.submitted_as(experiment.workspace, document["id"])
     return ScriptRun(experiment, document["id"], directory=str(_folder(config.source_directory)), _document=document)
 
 
@@ -108,7 +112,8 @@ def submitted(
         run_config.script = _script(folder, run_config)
     refuse_on_demand(run_config)
     engine = engine_of(experiment.workspace, run_config.target)
-    launch = launch_of(run_config, engine, inputs_of(run_config, experiment.workspace) if run_config.data else ())
+    inputs, outputs = _data(run_config, experiment.workspace)
+    launch = launch_of(run_config, engine, inputs, outputs)
     checked_tags = checked_labels("tags", tags or {}, none_allowed=True)
     chosen = run_id is not None
     if run_id is not None:
@@ -163,6 +168,16 @@ def _as_sweep(wanted: dict[str, Any], sweep: Sweep, properties: dict[str, str], 
         "properties": own,
         "sweep": {**sweep.as_dict(), "child_properties": properties},
     }
+
+
+def _data(run_config: RunConfiguration, workspace: Workspace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The inputs and outputs of a run. Nothing of them is loaded for a run that has none."""
+    if not (run_config.data or run_config.data_references or run_config.output_data):
+        return [], []
+    from runyard.sdk.submit.inputs import inputs_of
+    from runyard.sdk.submit.outputs import outputs_of
+
+    return inputs_of(run_config, workspace), outputs_of(run_config)
 
 
 def _folder(source_directory: str | os.PathLike[str] | None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -21,6 +22,7 @@ from runyard.server.responses import documents
 from runyard.server.responses.documents import Json, answer
 from runyard.server.threads import in_writer_thread
 from runyard.store import damage
+from runyard.store.assets import run_outputs
 from runyard.store.content import deletion, files, snapshots, usage
 from runyard.store.runs import runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
@@ -121,6 +123,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         history = runs.states(connection, run_id)
         entries = documents.logs(files.find(connection, run_id))
         dropped = files.dropped_logs(connection, run_id)
+        written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
     if not reach.may_lead(context, caller, run_id):
         definition = documents.without_variables(definition)
         launch = None if launch is None else documents.without_variables(launch)
@@ -130,6 +133,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         "states": [documents.state(change) for change in history],
         "logs": [entry.name for entry in entries],
         "dropped_logs": dropped,
+        "outputs": [asdict(each) for each in written],
     }
     return answer({**documents.run(row, context, request.base_url), **more})
 

@@ -17,6 +17,8 @@ from sqlalchemy import Connection
 
 from runyard.contracts import names, states
 from runyard.contracts.compute import LOCAL, RESTARTS, Target
+from runyard.contracts.data import datasets
+from runyard.contracts.data.outputs import DEFAULT_DATASTORE, DEFAULT_PATH, Output
 from runyard.contracts.distribution import BadDistribution, Distribution
 from runyard.contracts.secrets import veil
 from runyard.server.context import ServerContext
@@ -61,10 +63,36 @@ class InputRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]{0,254}$")
+    name: str = Field(pattern=r"^[a-zA-Z0-9_]{1,255}$")
     dataset: str
     mode: Literal["direct", "download", "mount"] = "mount"
     path_on_compute: str | None = None
+
+
+class RegistrationRequest(BaseModel):
+    """The dataset that an output becomes when its run has completed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=255)
+    description: str | None = None
+    tags: dict[str, str] = {}
+
+
+class OutputRequest(BaseModel):
+    """`runyard.contracts.data.outputs.Output`: data that a run writes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(pattern=r"^[a-zA-Z0-9_]{1,255}$")
+    datastore: str = DEFAULT_DATASTORE
+    path: str = Field(DEFAULT_PATH, max_length=4096)
+    mode: Literal["mount", "upload"] = "mount"
+    path_on_compute: str | None = None
+    overwrite: bool = False
+    globs: list[str] = Field([], max_length=1000)
+    registration: RegistrationRequest | None = None
+    definition: dict[str, JsonValue] | None = None
 
 
 class LaunchRequest(BaseModel):
@@ -86,6 +114,7 @@ class LaunchRequest(BaseModel):
     notes: list[str] = []  # the server writes them, whatever is sent
     distribution: DistributionRequest = DistributionRequest()
     inputs: list[InputRequest] = Field([], max_length=1000)
+    outputs: list[OutputRequest] = Field([], max_length=1000)
     restarts: int = Field(RESTARTS, ge=0, le=100)
 
 
@@ -158,6 +187,20 @@ def _check_form(request: RunRequest) -> None:
         raise invalid("A run of the kind 'sweep' has `sweep`, and no other run has.", "Send both, or neither.")
 
 
+def _check_data(launch: LaunchRequest) -> None:
+    named = [each.name for each in launch.inputs] + [each.name for each in launch.outputs]
+    twice = {name for name in named if named.count(name) > 1} if len(set(named)) < len(named) else set()
+    if twice:
+        raise invalid(f"Two inputs or outputs of the run are called {min(twice)!r}.", "Each needs a name of its own.")
+    for each in launch.outputs:
+        try:
+            datasets.parse(Output.from_dict(each.model_dump()).dataset("run"))
+            if each.registration is not None:
+                datasets.check_name(each.registration.name)
+        except datasets.BadDefinition as error:
+            raise invalid(f"The output {each.name!r}: {error.message}", error.help) from None
+
+
 def _check_launch(launch: LaunchRequest | None) -> None:
     if launch is None:
         raise invalid("A script run needs `launch`.", "It says which script or command to start.")
@@ -167,6 +210,7 @@ def _check_launch(launch: LaunchRequest | None) -> None:
     if launch.script is not None:
         names.check_file(launch.script)
     run_environment.check(launch.environment)
+    _check_data(launch)
     try:
         _distribution(launch).check()
     except BadDistribution as error:
