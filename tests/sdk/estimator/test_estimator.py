@@ -7,6 +7,7 @@ import pytest
 
 from runyard.sdk.data.data_reference import DataReference
 from runyard.sdk.data.datapath import DataPath
+from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
 from runyard.sdk.estimator import estimator as estimators
 from runyard.sdk.estimator.estimator import Estimator, MMLBaseEstimator
 from runyard.sdk.exceptions import ExperimentExecutionException, TrainingException, UserErrorException
@@ -91,9 +92,9 @@ def test_nothing_else_is_told_at_submit(experiment: Experiment, project: str, un
         ({}, TrainingException, "has no entry_script"),
         ({"entry_script": "other.py"}, ExperimentExecutionException, "no script 'other.py'"),
         (
-            {"entry_script": "train.py", "inputs": [DataReference("store")]},
+            {"entry_script": "train.py", "inputs": [DatasetConsumptionConfig("x", ("ws", "nowhere"), "mount")]},
             UserErrorException,
-            "does not do data references yet",
+            "no dataset 'nowhere'",
         ),
         (
             {"entry_script": "train.py", "compute_target": None, "vm_size": "STANDARD_D2_V2"},

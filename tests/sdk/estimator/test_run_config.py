@@ -134,8 +134,7 @@ def test_data_becomes_a_place_in_the_arguments() -> None:
     ]
     assert set(config.data_references) == {"images", "more", "MODEL_LOCATION"}
     assert set(config.data) == {"birds", "cats"}
-    with pytest.raises(UserErrorException, match="does not do data references yet"):
-        launch_of(config, "local")
+    assert launch_of(config, "local")["arguments"][3] == "$AZUREML_DATAREFERENCE_birds"
 
 
 @pytest.mark.parametrize(

@@ -265,6 +265,7 @@ def _enter_script(run_config: RunConfiguration, options: Options) -> None:
     made = get_run_config_from_script_run(script_run)
     run_config.script, run_config.arguments = made.script, made.arguments
     run_config.data_references, run_config.data = made.data_references, made.data
+    run_config.output_data = made.output_data
 
 
 def enter_inputs(run_config: RunConfiguration, inputs: Sequence[Any] | None) -> None:
