@@ -13,7 +13,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.contracts.sweeps.sweep import Sweep
 from runyard.store import copying, tables
-from runyard.store.assets import datasets, datastores, environment_maps, environments, sweeps
+from runyard.store.assets import datasets, datastores, environment_maps, environments, run_outputs, sweeps
 from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
@@ -54,7 +54,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
         datasets.register(connection, "other", images.id, "images", tags={"ü": "☃"})
         datastores.register(connection, "other", "bucket", "s3", {"bucket": "b"}, {"secret_access_key": "NAME"})
     make_run("r", snapshot_id=code.id, tags={"a": "b", "long": "x" * 10_000}, definition={"x": [1, None, 1e300]})
-    make_run("child", parent_id="r")
+    make_run("child", parent_id="r", launch={"outputs": [{"name": "made", "registration": {"name": "birds"}}]})
     make_run("HD_1", kind=SWEEP)
     with store.database.write() as connection:
         sweeps.create(connection, "HD_1", Sweep({"name": "GRID", "ü": "☃"}, "loss", "minimize", 2, 1), {"p": None})
@@ -64,6 +64,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
     strange = ({"f": name} for name in ("nan", "inf", "-inf"))
     points = b"".join(line("v", "loss", value, 1.0, 1) for value in (0.5, *strange))
     with store.database.write() as connection:
+        run_outputs.keep(connection, "child", True)
         journals.accept(connection, "r", "w", 0, points + line("l", "ints", [1, 2], 1.0) + line("d", "loss", "why"))
         some = line("v", "loss", 0.25, 2.0, 2)
         journals.accept_many(connection, [journals.incoming(runs.serial_of(connection, "r"), "x", 0, some)])
