@@ -91,6 +91,7 @@ PROTOCOL = {
     "POST /api/runs/{run_id}/journals/{writer}",
     "GET /api/runs/{run_id}/metrics",
     "POST /api/runs/{run_id}/end",
+    "POST /api/runs/{run_id}/outputs",
     "POST /api/runs/{run_id}/preempt",
     "GET /api/runs/{run_id}/meeting",
     "PUT /api/runs/{run_id}/meeting",

@@ -28,6 +28,7 @@ LED = {
     ("PUT", f"{RUN}/meeting"),
     ("GET", f"{RUN}/meeting"),
     ("POST", f"{RUN}/preempt"),
+    ("POST", f"{RUN}/outputs"),
     ("POST", f"{RUN}/appends/{{name}}"),
 }
 WRITTEN = {
