@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from azureml.core import Dataset, Experiment
 from azureml.data import OutputFileDatasetConfig
 from azureml.data.data_reference import DataReference
+from runyard.cli.output.summary import describe
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -35,6 +36,10 @@ Run.get_context().tag('read', ' '.join(open(each).read() for each in found))
 """
 
 
+def yard_document(yard: Yard, run_id: str) -> Any:
+    return yard.workspace.service.get(f"/api/runs/{run_id}")
+
+
 @pytest.mark.parametrize("mode", ["mount", "upload"])
 def test_what_one_run_writes_is_what_the_next_one_reads(shared_yard: Yard, mode: str) -> None:
     output = OutputFileDatasetConfig("prepared", destination=("workspaceblobstore", "out/{run-id}/{output-name}"))
@@ -49,6 +54,10 @@ def test_what_one_run_writes_is_what_the_next_one_reads(shared_yard: Yard, mode:
     (lineage,) = first.get_details()["outputDatasets"]
     assert lineage["identifier"]["savedId"] == made.id
     assert lineage["outputDetails"] == {"outputName": "prepared"}
+    assert lineage["dataset"].to_path() == made.to_path()
+    shown = "\n".join(describe(yard_document(shared_yard, first.id)))
+    where = f"prepared: workspaceblobstore/out/{first.id}/prepared"
+    assert f"{where}, dataset {made.id}, prepared-{mode} version 1" in shown
     second = shared_yard.submit(READ, output.as_input("given"))
     second.wait_for_completion()
     assert second.get_tags()["read"] == "0000000000 1111111111 2222222222"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from runyard.cli.output import formatting, screen
 from runyard.contracts import journal, states
@@ -69,6 +69,8 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "environment", used
     for each in (run.get("launch") or {}).get("inputs") or ():
         yield "input", f"{each['name']}: dataset {each['dataset']} ({each['mode']}){_seen(run, each['name'])}"
+    for each in (run.get("launch") or {}).get("outputs") or ():
+        yield "output", _output(run, each)
     if run["snapshot_id"]:
         yield "snapshot", run["snapshot_id"]
     if git := _git(run["properties"]):
@@ -86,6 +88,19 @@ def _seen(run: RunDocument, name: str) -> str:
         return f", {formatting.count(int(found['files']), 'file')}, {formatting.size(int(found['bytes']))}"
     except (ValueError, TypeError, KeyError):
         return ""
+
+
+def _output(run: RunDocument, output: Mapping[str, Any]) -> str:
+    """Where an output goes, and what became of it."""
+    from runyard.contracts.data.outputs import filled  # not for every command
+
+    where = f"{output['name']}: {output['datastore']}/{filled(output['path'], run['id'], output['name'])}"
+    for each in run.get("outputs") or ():
+        if each["name"] == output["name"]:
+            version = f", {each['registered']} version {each['version']}" if each["registered"] else ""
+            partial = "" if each["complete"] else ", what there was when the run ended"
+            return f"{where}, dataset {each['dataset']}{version}{partial}"
+    return where
 
 
 def _what_was_started(run: RunDocument) -> str:

@@ -109,10 +109,13 @@ def _seen_here(client: RetryingClient, plan: Plan, output: Output, store: dict[s
     """The output's folder in the datastore, if the datastore is on a disk that this node sees: what is written there
     from here is found there by the server."""
     root = (store.get("settings") or {}).get("path")
-    if not root or not os.path.isdir(root):
+    if not root:
+        return None
+    client.send("GET", f"{_address(plan, output)}/files", params={"limit": 1})  # which makes a folder of the server's
+    if not os.path.isdir(root):
         return None
     place = Path(root) / output.folder(plan.run_id)
-    probe = f".{uuid.uuid4().hex}.runyard-part"
+    probe = f".runyard-{uuid.uuid4().hex}"
     try:
         os.makedirs(place, exist_ok=True)
         (place / probe).write_bytes(b"")

@@ -71,7 +71,12 @@ class RunWatching(RunCore):
 
     def get_details(self) -> dict[str, Any]:
         """All about the run: status, times, error, definition, properties, addresses of the logs."""
-        return details(self._fetch())
+        found = details(self._fetch())
+        for each in found["outputDatasets"]:
+            from runyard.sdk.data.abstract_dataset import AbstractDataset
+
+            each["dataset"] = AbstractDataset.get_by_id(self._experiment.workspace, each["identifier"]["savedId"])
+        return found
 
     def get_details_with_logs(self) -> dict[str, Any]:
         """The same, with each log's text instead of its URL."""
