@@ -10,7 +10,7 @@ from runyard.sdk.data.configuration import OutputData
 from runyard.sdk.data.data_reference import DataReference
 from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
 from runyard.sdk.exceptions import UserErrorException
-from runyard.sdk.submit.outputs import outputs_among, outputs_of
+from runyard.sdk.submit.outputs import outputs_of
 from runyard.sdk.submit.runconfig import RunConfiguration
 from runyard.sdk.submit.script_run_config import ScriptRunConfig, get_run_config_from_script_run
 
@@ -20,7 +20,6 @@ def test_an_argument_becomes_an_output() -> None:
     config = ScriptRunConfig(".", "train.py", ["--out", output])
     made = get_run_config_from_script_run(config)
     assert made.arguments == ["--out", "DatasetOutputConfig:prepared"]
-    assert outputs_among(config) == [output]
     (found,) = outputs_of(made)
     assert found == {
         "name": "prepared",

@@ -14,7 +14,6 @@ from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
-    from runyard.sdk.submit.script_run_config import ScriptRunConfig
 
 REFERENCE_UPLOAD = "upload"
 
@@ -34,13 +33,6 @@ def outputs_of(run_config: RunConfiguration) -> list[dict[str, Any]]:
         if reference.mode == REFERENCE_UPLOAD:
             found.append(_uploaded(name, reference))
     return [asdict(each) for each in found]
-
-
-def outputs_among(config: ScriptRunConfig) -> list[OutputFileDatasetConfig]:
-    """The outputs that a run is given as arguments, in its command, or in its configuration."""
-    given: list[Any] = [*(config.arguments or ()), *(config.run_config.output_data or {}).values()]
-    given += config.command if isinstance(config.command, (list, tuple)) else ()
-    return [each for each in given if isinstance(each, OutputFileDatasetConfig)]
 
 
 def _output(name: str, given: OutputData) -> Output:

@@ -83,11 +83,7 @@ def submit_script(
     document = submitted(
         experiment, config, tags, run_id=run_id, parent_id=parent_id, display_name=display_name, run_type=_run_type
     )
-    if (document.get("launch") or {}).get("outputs"):
-        from runyard.sdk.submit.outputs import outputs_among
-
-        for each in outputs_among(config):
-            each.submitted_as(experiment.workspace, document["id"])
+    _remember_outputs(experiment.workspace, config, document["id"])
     return ScriptRun(experiment, document["id"], directory=str(_folder(config.source_directory)), _document=document)
 
 
@@ -168,6 +164,18 @@ def _as_sweep(wanted: dict[str, Any], sweep: Sweep, properties: dict[str, str], 
         "properties": own,
         "sweep": {**sweep.as_dict(), "child_properties": properties},
     }
+
+
+def _remember_outputs(workspace: Workspace, config: ScriptRunConfig, run_id: str) -> None:
+    """Let the outputs that a run was given know the run, so that they can be inputs of another one."""
+    command = config.command if isinstance(config.command, (list, tuple)) else ()
+    given = [*(config.arguments or ()), *command, *(config.run_config.output_data or {}).values()]
+    if not all(isinstance(each, (str, int, float)) for each in given):
+        from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
+
+        for each in given:
+            if isinstance(each, OutputFileDatasetConfig):
+                each.submitted_as(workspace, run_id)
 
 
 def _data(run_config: RunConfiguration, workspace: Workspace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
