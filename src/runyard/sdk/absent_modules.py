@@ -27,15 +27,8 @@ _OF_CORE = (
     "compute.synapse",
 )
 _OF_DATA = (
-    "constants",
-    *("context_managers", "dataset_action_run", "dataset_definition", "dataset_error_handling"),
-    *(
-        "dataset_profile",
-        "dataset_snapshot",
-        "dataset_type_definitions",
-    ),
-    *("sql_data_reference", "stored_procedure_parameter"),
-    "tabular_dataset",
+    *("constants", "context_managers", "dataset_action_run", "dataset_definition"),
+    *("dataset_profile", "dataset_snapshot", "sql_data_reference", "stored_procedure_parameter"),
 )
 _OF_TRAIN = (*("automl", "rl", "widgets", "hyperdrive.error_definition"),)
 

@@ -8,7 +8,7 @@ import pytest
 
 from runyard.sdk.data.data_reference import DataReference
 from runyard.sdk.data.datapath import DataPath
-from runyard.sdk.data.dataset_factory import FileDatasetFactory, TabularDatasetFactory
+from runyard.sdk.data.dataset_factory import FileDatasetFactory
 from runyard.sdk.exceptions import UserErrorException
 
 
@@ -35,5 +35,3 @@ def test_what_is_to_come_is_refused() -> None:
         FileDatasetFactory.from_files("http://h/a", partition_format="/{x}/")
     with pytest.raises(UserErrorException, match="upload_directory"):
         FileDatasetFactory.upload_directory("here", None)
-    with pytest.raises(UserErrorException, match="from_delimited_files"):
-        TabularDatasetFactory.from_delimited_files("http://h/a.csv")

@@ -36,11 +36,13 @@ def ls(as_json: JsonOption = False) -> None:
 
 def show(name: NameArgument, version: VersionOption = None, as_json: JsonOption = False) -> None:
     """Show one dataset: its sources, tags and versions."""
+    from runyard.sdk.data.abstract_dataset import of_document
+
     found = _dataset(_workspace(), name, version)
     if as_json:
         screen.document(found._document)
     else:
-        print(found)
+        print(of_document(found._saved(), found._document))
 
 
 def files(name: NameArgument, version: VersionOption = None, as_json: JsonOption = False) -> None:
@@ -145,11 +147,14 @@ def _map_of(workspace: Workspace) -> str:
 
 def _dataset(workspace: Workspace, name: str, version: int | None) -> FileDataset:
     from runyard.sdk.data.abstract_dataset import AbstractDataset
+    from runyard.sdk.data.file_dataset import FileDataset
 
     is_id = len(name) == 36 and name.count("-") == 4
     if is_id and version is None:
-        return AbstractDataset.get_by_id(workspace, name)
-    return AbstractDataset.get_by_name(workspace, name, version)
+        found = AbstractDataset.get_by_id(workspace, name)
+    else:
+        found = AbstractDataset.get_by_name(workspace, name, version)
+    return FileDataset(found._definition, workspace, found._document)  # a table's files are files as well
 
 
 def _sources(each: dict[str, Any]) -> str:

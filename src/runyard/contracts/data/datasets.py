@@ -1,8 +1,8 @@
 """Definitions of datasets: what may be in one, which files a path means, and where each file lies in a run.
 
 A definition is JSON: `{"kind": "file", "sources": [...], "steps": [...]}`. A source is an address, `{"url": ...}`, or a
-path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the files: `take`, `skip`, `sample`. Nothing is
-read here.
+path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the files: `take`, `skip`, `sample`. What the
+kind `tabular` has besides is in `tables`. Nothing is read here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar
 
 from runyard.contracts.secrets import mask
 
-FILE = "file"
+FILE, TABULAR = "file", "tabular"
 TAKE, SKIP, SAMPLE = "take", "skip", "sample"
 MOUNT, DOWNLOAD, DIRECT = "mount", "download", "direct"
 MODES = (DIRECT, DOWNLOAD, MOUNT)
@@ -78,15 +78,15 @@ def parse(document: object) -> Definition:
     """A checked definition; BadDefinition says what is wrong."""
     if not isinstance(document, Mapping):
         raise BadDefinition("A dataset's definition is a JSON object.")
-    unknown = set(document) - {"kind", "sources", "steps"}
+    tabular = document.get("kind") == TABULAR
+    unknown = set(document) - ({"kind", "sources", "steps"} | ({"read", "timestamp"} if tabular else set()))
     if document.get("partition_format"):
         raise BadDefinition("This version of Runyard does not do partition_format yet.", "Leave it out.")
     if unknown - {"partition_format"}:
         raise BadDefinition(f"A dataset's definition has no {min(unknown)!r}.")
-    if document.get("kind") != FILE:
+    if document.get("kind") not in (FILE, TABULAR):
         raise BadDefinition(
-            f"This version of Runyard does not do datasets of the kind {document.get('kind')!r} yet.",
-            "It has file datasets: Dataset.File.from_files.",
+            f"{str(document.get('kind'))[:40]!r} is no kind of dataset.", f"There is: {FILE}, {TABULAR}."
         )
     sources = document.get("sources")
     if not isinstance(sources, list) or not 1 <= len(sources) <= MOST_SOURCES:
@@ -94,6 +94,11 @@ def parse(document: object) -> Definition:
     found = tuple(_source(each) for each in sources)
     if len({each.url is None for each in found}) > 1:
         raise BadDefinition("A dataset cannot have web addresses and datastores both.", "Make two datasets.")
+    if tabular:
+        from runyard.contracts.data import tables
+
+        tables.check(document)
+        return Definition(TABULAR, found)  # its steps choose rows, not files
     steps = document.get("steps") or []
     if not isinstance(steps, list):
         raise BadDefinition("The steps of a dataset are a list.")

@@ -16,14 +16,13 @@ from runyard.sdk.exceptions import UserErrorException
 if TYPE_CHECKING:
     from runyard.client.data_files import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
-    from runyard.sdk.data.file_dataset import FileDataset
     from runyard.sdk.workspace.workspace import Workspace
 
 Self = TypeVar("Self", bound="AbstractDataset")
 
 
 class AbstractDataset:
-    """A dataset; `FileDataset` is one."""
+    """A dataset: `FileDataset` or `TabularDataset`."""
 
     def __init__(
         self,
@@ -38,21 +37,15 @@ class AbstractDataset:
     # -- finding ------------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def get_by_name(
-        workspace: Workspace, name: str, version: int | str | None = "latest", **kwargs: Any
-    ) -> FileDataset:
-        """A registered dataset, in its latest version unless one is given."""
-        from runyard.sdk.data.file_dataset import FileDataset
-
+    def get_by_name(workspace: Workspace, name: str, version: int | str | None = "latest", **kwargs: Any) -> Any:
+        """A registered dataset, in its latest version unless one is given: a FileDataset or a TabularDataset."""
         params = {"version": _version(version)}
-        return FileDataset._of(workspace, workspace.service.get(_address(workspace, "by-name", _name(name)), params))
+        return of_document(workspace, workspace.service.get(_address(workspace, "by-name", _name(name)), params))
 
     @staticmethod
-    def get_by_id(workspace: Workspace, id: str, **kwargs: Any) -> FileDataset:
-        """A saved dataset."""
-        from runyard.sdk.data.file_dataset import FileDataset
-
-        return FileDataset._of(workspace, workspace.service.get(_address(workspace, _name(id))))
+    def get_by_id(workspace: Workspace, id: str, **kwargs: Any) -> Any:
+        """A saved dataset: a FileDataset or a TabularDataset."""
+        return of_document(workspace, workspace.service.get(_address(workspace, _name(id))))
 
     @staticmethod
     def get_all(workspace: Workspace) -> RegisteredDatasets:
@@ -156,10 +149,6 @@ class AbstractDataset:
 
     # -- within -------------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def _of(cls: type[Self], workspace: Workspace, document: Mapping[str, Any]) -> Self:
-        return cls(document["definition"], workspace, document)
-
     def _saved(self, workspace: Workspace | None = None) -> Workspace:
         """Save the definition, unless it is, and return the workspace that it is in."""
         here = workspace or self._workspace
@@ -178,6 +167,10 @@ class AbstractDataset:
         here = self._saved()
         return listing(lambda path, params: here.service.get(path, params), _address(here, str(self.id)))
 
+    def _steps(self) -> list[str]:
+        """What is done with the files, in words of SDK v1."""
+        return [str(step["step"]).capitalize() for step in self._definition.get("steps") or ()]
+
     def __deepcopy__(self: Self, memo: object) -> Self:
         return self
 
@@ -185,8 +178,7 @@ class AbstractDataset:
         sources = contract.parse(self._definition).sources
         shown: dict[str, Any] = {
             "source": [str(each) for each in sources],
-            "definition": ["GetFiles" if sources[0].url else "GetDatastoreFiles"]
-            + [str(step["step"]).capitalize() for step in self._definition.get("steps") or ()],
+            "definition": ["GetFiles" if sources[0].url else "GetDatastoreFiles", *self._steps()],
         }
         if self.id is not None:
             known = {"id": self.id, "name": self.name, "version": self.version, "description": self.description}
@@ -199,14 +191,24 @@ class AbstractDataset:
         return f"{type(self).__name__}\n{self!r}"
 
 
-class RegisteredDatasets(Mapping[str, "FileDataset"]):
+def of_document(workspace: Workspace, document: Mapping[str, Any]) -> AbstractDataset:
+    """The dataset that the server gave a document of, by its kind."""
+    kind: type[AbstractDataset]
+    if document["definition"]["kind"] == contract.TABULAR:
+        from runyard.sdk.tables.tabular_dataset import TabularDataset as kind
+    else:
+        from runyard.sdk.data.file_dataset import FileDataset as kind
+    return kind(document["definition"], workspace, document)
+
+
+class RegisteredDatasets(Mapping[str, Any]):
     """`ws.datasets`: names are listed at once, each dataset is fetched when it is looked at."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self.registrations: list[dict[str, Any]] = list(workspace.service.get(_address(workspace))["datasets"])
 
-    def __getitem__(self, name: str) -> FileDataset:
+    def __getitem__(self, name: str) -> Any:
         if name not in list(self):
             raise KeyError(name)
         return AbstractDataset.get_by_name(self._workspace, name)

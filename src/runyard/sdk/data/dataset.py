@@ -9,7 +9,8 @@ dataset = Dataset.get_by_name(ws, "images")
 from __future__ import annotations
 
 from runyard.sdk.data.abstract_dataset import AbstractDataset
-from runyard.sdk.data.dataset_factory import FileDatasetFactory, TabularDatasetFactory
+from runyard.sdk.data.dataset_factory import FileDatasetFactory
+from runyard.sdk.tables.tabular_factory import TabularDatasetFactory
 
 
 class Dataset:

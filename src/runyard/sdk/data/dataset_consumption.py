@@ -7,6 +7,7 @@ import re
 import warnings
 from typing import Any
 
+from runyard.contracts.data.datasets import TABULAR
 from runyard.sdk.data.configuration import Data, DataLocation, Dataset
 from runyard.sdk.exceptions import UserErrorException
 
@@ -28,6 +29,11 @@ class DatasetConsumptionConfig:
         self._name = _checked(name or f"input__{os.urandom(4).hex()}")
         if str(mode).lower() not in MODES:
             raise UserErrorException(f"{mode!r} is no way to read a dataset: use one of {', '.join(MODES)}.")
+        if str(mode).lower() != DIRECT and is_tabular(dataset):
+            raise UserErrorException(
+                f"A tabular dataset cannot be read as {mode!r}: use it as it is (dataset.as_named_input('name')), and "
+                "run.input_datasets['name'].to_pandas_dataframe() in the script; or dataset.to_csv_files().as_mount()."
+            )
         self.dataset = dataset
         self.mode = str(mode).lower()
         self.path_on_compute = path_on_compute
@@ -60,6 +66,11 @@ class DatasetConsumptionConfig:
 
     def __repr__(self) -> str:
         return f"DatasetConsumptionConfig(name={self._name!r}, mode={self.mode!r})"
+
+
+def is_tabular(dataset: object) -> bool:
+    definition = getattr(dataset, "_definition", None)
+    return isinstance(definition, dict) and definition.get("kind") == TABULAR
 
 
 def _checked(name: str) -> str:

@@ -1,4 +1,4 @@
-"""`Dataset.File` and `Dataset.Tabular`: datasets from paths. Nothing is read when one is made."""
+"""`Dataset.File`: datasets of files from paths. Nothing is read when one is made."""
 
 from __future__ import annotations
 
@@ -49,42 +49,6 @@ class FileDatasetFactory:
             "This version of Runyard does not do Dataset.File.upload_directory yet. Put the files where they can be "
             "read by their address, and use Dataset.File.from_files."
         )
-
-
-class TabularDatasetFactory:
-    """`Dataset.Tabular`, which this version does not have: every use is refused."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        _refuse_tabular(name)
-
-    @staticmethod
-    def from_delimited_files(*args: Any, **kwargs: Any) -> NoReturn:
-        _refuse_tabular("from_delimited_files")
-
-    @staticmethod
-    def from_parquet_files(*args: Any, **kwargs: Any) -> NoReturn:
-        _refuse_tabular("from_parquet_files")
-
-    @staticmethod
-    def from_json_lines_files(*args: Any, **kwargs: Any) -> NoReturn:
-        _refuse_tabular("from_json_lines_files")
-
-    @staticmethod
-    def from_sql_query(*args: Any, **kwargs: Any) -> NoReturn:
-        _refuse_tabular("from_sql_query")
-
-    @staticmethod
-    def register_pandas_dataframe(*args: Any, **kwargs: Any) -> NoReturn:
-        _refuse_tabular("register_pandas_dataframe")
-
-
-def _refuse_tabular(name: str) -> NoReturn:
-    raise UserErrorException(
-        f"This version of Runyard does not do Dataset.Tabular.{name} yet. Use Dataset.File.from_files, and read the "
-        "files with pandas."
-    )
 
 
 def _source(path: Any) -> tuple[dict[str, str], Workspace | None]:

@@ -63,6 +63,7 @@ def _input(name: str, data: Data, workspace: Workspace) -> dict[str, Any]:
         if not dataset.name:
             raise UserErrorException(f"The input {name!r} names no dataset.")
         registered = AbstractDataset.get_by_name(workspace, dataset.name, dataset.version)
+        DatasetConsumptionConfig(name, registered, mode)  # refuses what the dataset cannot be read as
         dataset.id, dataset.version = registered.id, str(registered.version)
     return _as_sent(name, dataset.id, mode, data.path_on_compute)
 

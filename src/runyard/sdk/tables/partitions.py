@@ -1,0 +1,43 @@
+"""Columns out of the paths of files, by a partition_format. A path that does not match has nulls."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from runyard.contracts.data import tables as contract
+
+_PARTS = {"yyyy": "year", "MM": "month", "dd": "day", "HH": "hour", "mm": "minute", "ss": "second"}
+
+
+def partition_values(format: str | None, path: str) -> dict[str, Any]:
+    """The columns that a path gives, in the order of the format.
+
+    >>> partition_values("/{region}/{day:yyyy/MM/dd}/*.csv", "/data/north/2020/07/31/a.csv")
+    {'region': 'north', 'day': datetime.datetime(2020, 7, 31, 0, 0)}
+    """
+    if not format:
+        return {}
+    columns = contract.partition_columns(format)
+    found = re.search(contract.partition_expression(format), path)
+    if found is None:
+        return {name: None for name, _ in columns}
+    groups = list(found.groups())
+    values: dict[str, Any] = {}
+    for name, date in columns:
+        if date is None:
+            values[name] = groups.pop(0)
+        else:
+            parts = contract.date_parts(date)
+            values[name] = _time(dict(zip(parts, groups)))
+            del groups[: len(parts)]
+    return values
+
+
+def _time(parts: dict[str, str]) -> datetime | None:
+    numbers = {_PARTS[part]: int(text) for part, text in parts.items()}
+    try:
+        return datetime(**{"month": 1, "day": 1, **numbers})  # type: ignore[arg-type]
+    except ValueError:
+        return None
