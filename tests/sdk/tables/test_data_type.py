@@ -60,6 +60,6 @@ def test_other_headers_and_encodings_are_refused() -> None:
         with pytest.raises(AttributeError):
             header_setting(given)
     assert encoding_setting("UTF8") == "utf8"
-    for given in ("utf-8", None):
+    for encoding in ("utf-8", None):
         with pytest.raises(UserErrorException, match="latin1"):
-            encoding_setting(given)
+            encoding_setting(encoding)

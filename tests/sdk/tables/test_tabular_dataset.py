@@ -41,7 +41,7 @@ def test_registered_tables_are_found_as_tables(workspace: Workspace, dataset: Ta
     for found in (
         workspace.datasets["people"],
         Dataset.get_by_name(workspace, "people"),
-        Dataset.get_by_id(workspace, made.id),
+        Dataset.get_by_id(workspace, str(made.id)),
     ):
         assert isinstance(found, TabularDataset)
         assert ids(found) == ids(found.take(9)) == [2, 3, 4]

@@ -166,9 +166,10 @@ class Cache:
                 return found, False
             try:
                 fetch(part, path.with_name(key + _PIECES))
-            finally:
+            except BaseException:
                 if part.exists() and not part.stat().st_size:
                     part.unlink()
+                raise
             self._finish(key, each, part)
         return str(path), True
 

@@ -27,7 +27,7 @@ Type = Mapping[str, Any]
 
 _INT = re.compile(r"[ \t]*([+-]?)0*(\d{1,19})[ \t]*", re.ASCII)
 _DIGITS = re.compile(r"[ \t]*[+-]?\d+[ \t]*", re.ASCII)
-_FLOAT = re.compile(r"[ \t]*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t]*", re.ASCII)
+_FLOAT = re.compile(r"[ \t]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[ \t]*", re.ASCII)
 _NOT_FINITE = re.compile(r"[ \t]*[+-]?(?:inf|infinity|nan)[ \t]*", re.ASCII | re.IGNORECASE)
 _ISO = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII

@@ -1,7 +1,6 @@
-"""The files that a table is read from, on this machine: where they lie, or fetched once per process.
+"""The files that a table is read from, on this machine: where they lie, or fetched through the machine's cache.
 
-What was fetched is kept in a temporary folder until the process ends, so that a table that is looked at, split and read
-is fetched once.
+What was fetched is linked in a temporary folder until the process ends, and the cache does not let go of it.
 """
 
 from __future__ import annotations
@@ -16,16 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
-from runyard.client.data_files import AT_ONCE, TransferProblem, bring, is_here
-from runyard.client.http import quote
+from runyard.client.data.cache import FOLDER, Cache
+from runyard.client.data_files import AT_ONCE, Listing, is_here
 from runyard.contracts.data import datasets as contract
-from runyard.sdk.tables.problem import TableProblem
+from runyard.contracts.home import home
 
 if TYPE_CHECKING:
-    from runyard.sdk.workspace.workspace import Workspace
+    from runyard.client.data.cache import Lease
+    from runyard.sdk.data.file_dataset import FileDataset
 
 _lock = threading.Lock()
-_folder: list[Path] = []
+_kept: dict[int, tuple[Path, Lease]] = {}  # by process: a fork has its own
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,13 @@ class TableFile:
 
 
 def table_files(
-    workspace: Workspace, listed: Sequence[Mapping[str, Any]], definition: contract.Definition
+    files: FileDataset, listed: Sequence[Mapping[str, Any]], definition: contract.Definition
 ) -> Iterator[TableFile]:
     """The files of a listing in their order; what must be fetched is fetched when it is come to, several at once."""
-    shown = [shown_path(definition, each) for each in listed]
     for begin in range(0, len(listed), AT_ONCE):
         window = listed[begin : begin + AT_ONCE]
-        paths = _paths(workspace, window)
-        yield from (TableFile(path, shown[begin + number]) for number, path in enumerate(paths))
+        for each, path in zip(window, _paths(files, window)):
+            yield TableFile(path, shown_path(definition, each))
 
 
 def shown_path(definition: contract.Definition, each: Mapping[str, Any]) -> str:
@@ -63,40 +62,39 @@ def shown_path(definition: contract.Definition, each: Mapping[str, Any]) -> str:
     return f"/{begin}{path}" if begin else path
 
 
-def _paths(workspace: Workspace, window: Sequence[Mapping[str, Any]]) -> list[Path]:
+def _paths(files: FileDataset, window: Sequence[Mapping[str, Any]]) -> list[Path]:
     paths, missing = [], []
     for each in window:
         place = Path(str(each["local"])) if is_here(each) else _place(each)
         paths.append(place)
         if not place.exists():
-            missing.append((each, place))
-    if not missing:
-        return paths
-
-    def fetch(address: str, place: Path) -> None:
-        where = f"/api/workspaces/{quote(workspace.name)}/{address}"
-        with workspace.service.stream(where) as answer, place.open("wb") as file:
-            for piece in answer:
-                file.write(piece)
-
-    try:
-        bring([each for each, _ in missing], [place for _, place in missing], fetch, link=True)
-    except TransferProblem as problem:
-        raise TableProblem(problem.message, problem.help) from None
+            missing.append((dict(each), place))
+    if missing:
+        wanted = Listing([each for each, _ in missing], False, False)
+        files._bring(wanted, [place for _, place in missing], _links()[1])
     return paths
 
 
 def _place(each: Mapping[str, Any]) -> Path:
-    """Where a file is kept once it was fetched: named by what it was when it was listed."""
+    """Where a file is linked once it was fetched: named by what it was when it was listed."""
     facts = [str(each.get(name)) for name in ("source", "path", "url", "size", "etag", "modified")]
     told = each.get("etag") or each.get("modified")
     key = hashlib.sha256("\n".join(facts if told else [*facts, os.urandom(16).hex()]).encode()).hexdigest()
-    return _temporary() / key
+    return _links()[0] / key
 
 
-def _temporary() -> Path:
+def _links() -> tuple[Path, Lease]:
+    """The folder of this process for links into the cache, and its lease on what they lead to."""
     with _lock:
-        if not _folder:
-            _folder.append(Path(tempfile.mkdtemp(prefix="runyard-tables-")))
-            atexit.register(shutil.rmtree, _folder[0], ignore_errors=True)
-        return _folder[0]
+        if os.getpid() not in _kept:
+            folder, lease = Path(tempfile.mkdtemp(prefix="runyard-tables-")), Cache(home() / FOLDER).lease()
+            _kept[os.getpid()] = folder, lease
+            atexit.register(_let_go, os.getpid())
+        return _kept[os.getpid()]
+
+
+def _let_go(process: int) -> None:
+    if process == os.getpid():
+        folder, lease = _kept.pop(process)
+        shutil.rmtree(folder, ignore_errors=True)
+        lease.release()

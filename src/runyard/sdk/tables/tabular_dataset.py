@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
 from runyard.contracts.data import datasets as datasets_contract
 from runyard.contracts.data import tables as contract
 from runyard.sdk.data.abstract_dataset import AbstractDataset
-from runyard.sdk.data.file_dataset import _count, _part, _seed
+from runyard.sdk.data.file_dataset import FileDataset, _count, _part, _seed
 from runyard.sdk.exceptions import AzureMLException, DatasetTimestampMissingError, UserErrorException
 from runyard.sdk.tables.expressions import RecordExpression, column
 from runyard.sdk.tables.problem import DatasetValidationError, TableProblem
@@ -238,10 +238,10 @@ class TabularDataset(AbstractDataset):
         from runyard.sdk.tables.reading import Table
 
         listed = self._listed or self
-        files = listed._listing().files
-        here = listed._saved()
+        found = listed._listing().files
+        files = FileDataset(listed._definition, listed._workspace, listed._document)
         definition = datasets_contract.parse(self._definition)
-        return Table(self._definition, lambda: table_files(here, files, definition), chosen_engine())
+        return Table(self._definition, lambda: table_files(files, found, definition), chosen_engine())
 
     def _steps(self) -> list[str]:
         read = self._definition["read"]

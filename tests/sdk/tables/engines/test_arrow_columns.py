@@ -32,7 +32,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(TEXTS, max_size=8), st.sampled_from(TYPES))
 def test_both_engines_turn_texts_alike(texts: list[str | None], type: dict[str, Any]) -> None:
     column = pa.chunked_array([pa.array(texts[:3], pa.string()), pa.array(texts[3:], pa.string())])

@@ -39,7 +39,7 @@ def grown(inner: Any) -> Any:
     return st.one_of(two, text, one).map(lambda each: each[0]._with(each[-1], *each[1:-1]))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.recursive(leaves, grown, max_leaves=6))
 def test_both_engines_find_the_same_rows(expression: RecordExpression) -> None:
     expected = PlainEngine().condition(ROWS, expression.document)
