@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runyard.contracts.distribution import Distribution
+from runyard.node import state
 from runyard.node.launch import processes
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ print('done', flush=True)
     own_server.kill()
     made.start()
     made.wait_for_output("done")
-    until(lambda: json.loads((made.folder / "state.json").read_text())["phase"] == "ended", "the end of the script")
+    until(lambda: (left := state.load(made.folder)) is not None and left.phase == "ended", "the end of the script")
     expected = made.log.read_bytes()
     own_server.start()
     assert made.wait()["status"] == "Completed"

@@ -62,7 +62,7 @@ class Crew:
         self._ranks: dict[int, Rank] = {}  # by process id
         self._reported: set[int] = set()  # ranks under mpirun whose end was reported
         self._stopped_at: float | None = None  # when `end` was called; of time.monotonic()
-        self._memory_kills = exits.memory_kills()
+        self._memory_kills = exits.memory_kills_before()
         self._environment: Ready | None = None  # referenced for as long as the run lives, so that nobody removes it
         self._inputs: Inputs | None = None  # the same
         self._delivery: RunDelivery | None = None
@@ -201,13 +201,14 @@ class Crew:
 
     # -- the delivery ------------------------------------------------------------------------------------------------
 
-    def delivery(self) -> RunDelivery:
-        """What delivers to the server. It begins with the first call; until then nothing that it needs is loaded."""
+    def delivery(self, patient: bool = False) -> RunDelivery:
+        """What delivers to the server. It begins with the first call; until then nothing that it needs is loaded. A
+        `patient` one begins once there is something to be delivered."""
         if self._delivery is None:
             from runyard.node.delivery.run_delivery import RunDelivery
 
             shares = self.state.shares_work
-            self._delivery = RunDelivery(self.plan, self.folder, self._signals, shares_work=shares)
+            self._delivery = RunDelivery(self.plan, self.folder, self._signals, shares_work=shares, patient=patient)
         return self._delivery
 
     def check_wanted(self) -> None:

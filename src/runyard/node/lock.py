@@ -7,26 +7,26 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, cast
 
 
-def take_lock(folder: Path, patience: float = 0.0) -> TextIO | None:
+def take_lock(folder: Path, patience: float = 0.0) -> BinaryIO | None:
     """Lock the run's folder for as long as the file is open; None when another process has it.
 
     With `patience`, in seconds, it is tried for so long: somebody may only probe whether it is held.
     """
     path = folder / "runner.lock"
-    file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - the caller closes it
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+    file = cast(BinaryIO, os.fdopen(opened, "ab", 0))  # the caller closes it
     if not _flock(file, patience) or not _is_at(file, path):
         file.close()
         return None
-    file.truncate(0)
-    file.write(json.dumps({"pid": os.getpid()}))
-    file.flush()
+    os.ftruncate(opened, 0)
+    file.write(json.dumps({"pid": os.getpid()}).encode())
     return file
 
 
-def _flock(file: TextIO, patience: float) -> bool:
+def _flock(file: BinaryIO, patience: float) -> bool:
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -38,7 +38,7 @@ def _flock(file: TextIO, patience: float) -> bool:
             time.sleep(0.02)
 
 
-def _is_at(file: TextIO, path: Path) -> bool:
+def _is_at(file: BinaryIO, path: Path) -> bool:
     """Whether the folder was not removed meanwhile: a lock on a removed file excludes nobody."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))

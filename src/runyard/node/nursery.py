@@ -20,6 +20,7 @@ import select
 import signal
 import sys
 import traceback
+from functools import lru_cache
 from typing import Any, NoReturn
 
 # All that a runner loads: what is here is paid for once.
@@ -28,9 +29,11 @@ from runyard.environments import prepare as _environments  # noqa: F401
 from runyard.node import runner
 from runyard.node.gang import follower, leader  # noqa: F401
 from runyard.node.launch import frameworks, ports  # noqa: F401
-from runyard.node.outcome import failure, outcome  # noqa: F401
+from runyard.node.outcome import exits, failure, outcome  # noqa: F401
 from runyard.node.rescue import rescue  # noqa: F401
 from runyard.node.signals import Signals
+from runyard.node.state import machine
+from runyard.system.files import content
 from runyard.system.processes import prctl
 
 OPTION = "--nursery"
@@ -38,6 +41,7 @@ UNUSED = 600.0
 """Seconds without a request, and without a runner alive, after which it ends."""
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
+_M_ARENA_MAX = -8  # of malloc.h
 
 
 def main() -> int:
@@ -51,8 +55,13 @@ def main() -> int:
 
 
 def _warm_up() -> None:
-    """Have at hand what Python looks up when it is first used."""
+    """Have at hand what Python looks up when it is first used, and what is the same for all runners."""
     prctl()
+    machine()
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(AttributeError):  # another C library
+            # A runner has few threads, which take turns: a second arena of memory costs more than it brings.
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     "localhost".encode("idna")
 
 
@@ -90,6 +99,7 @@ class _Nursery:
                     self._answer(self._start(json.loads(line)))
 
     def _start(self, arguments: list[str]) -> dict[str, int]:
+        exits.memory_kills_before()
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # one that comes early waits until the runner can handle it
         try:
             pid = os.fork()
@@ -148,9 +158,14 @@ def _retitle(*arguments: str) -> None:
     """
     if not sys.platform.startswith("linux"):
         return
-    with open("/proc/self/stat", "rb") as file:
-        fields = file.read().rpartition(b")")[2].split()
-    start, end = int(fields[45]), int(fields[46])  # arg_start and arg_end of proc(5)
+    start, end = _room()
     title = " ".join(arguments).encode("utf-8", "surrogateescape")[: max(0, end - start - 2)]
     if start and title:
         ctypes.memmove(start, title.ljust(end - start - 1, b"\0") + b".", end - start)
+
+
+@lru_cache(maxsize=1)
+def _room() -> tuple[int, int]:
+    """Where the arguments of this process begin and end, which are those of all that it forks."""
+    fields = content("/proc/self/stat").rpartition(b")")[2].split()
+    return int(fields[45]), int(fields[46])  # arg_start and arg_end of proc(5)

@@ -2,8 +2,8 @@
 
 A run on one node and node 0 of a run over several go the same road: prepare, start, supervise, stop, deliver. What is
 on this node is `crew`; the other nodes, where there are any, are led by `gang.leader`. The main thread does all of it;
-`delivery.run_delivery` is the thread that talks to the server. Nothing that only the delivery needs, or only a gang, is
-loaded before the script of a run on one node has been started.
+`delivery.run_delivery` is the thread that talks to the server, where a run lives long enough to need one. Nothing that
+only the delivery needs, or only a gang, is loaded before the script of a run on one node has been started.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from runyard.node.state import CANCELLED, ENDED, OVERDUE
 from runyard.system.json_files import BadFile
 
 if TYPE_CHECKING:
+    from runyard.node.delivery.run_delivery import RunDelivery
     from runyard.node.facts import Fact
     from runyard.node.gang.leader import Leader
     from runyard.node.launch.children import Child
@@ -193,9 +194,9 @@ class Runner:
         self._crew.load_the_rest()
         if self._leader is not None:
             self._leader.load_the_rest()
-        delivery = self._crew.delivery()
+        delivery = self._crew.delivery(patient=self._leader is None)
         delivery.report(self._mlflow.started(facts.started()))
-        stop = self._wait_for_end()
+        stop = self._wait_for_end(delivery)
         if stop is not None:
             log_line(f"ending the run: it is {stop}")
             self._crew.save(stop=stop)
@@ -207,7 +208,7 @@ class Runner:
         self._end_everywhere()
         return self._deliver(end)
 
-    def _wait_for_end(self) -> str | None:
+    def _wait_for_end(self, delivery: RunDelivery) -> str | None:
         """Return when the run has ended or must end: why it is stopped, or None when it was not."""
         limit = self._plan.launch.max_run_duration_seconds
         deadline = None if limit is None else time.monotonic() + limit
@@ -223,7 +224,7 @@ class Runner:
                 self._late = self._ends.unfinished()
                 return OVERDUE
             left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
-            self._signals.wait(left)
+            self._signals.wait(min(left, delivery.begin_when_due()))
 
     def _has_ended(self) -> bool:
         if self._leader is not None and self._leader.broken:
@@ -302,7 +303,7 @@ class Runner:
         """Deliver what is here while the other nodes deliver what they have; report the end when all is there."""
         from runyard.node.delivery.run_delivery import await_delivery, deliver
 
-        delivery = self._crew.delivery()
+        delivery = self._crew.delivery(patient=self._leader is None)
         if self._leader is None:
             return deliver(delivery, end, self._folder, self._signals)
         delivery.hold_report()

@@ -1,19 +1,27 @@
-"""What a node runner has done so far, in `state.json`, so that another can take over if it dies."""
+"""What a node runner has done so far, in `state.json`, so that another can take over if it dies.
+
+Each state is a line at the end of the file, and the last one counts that is whole: to put a new file in the place of
+the old one costs a file system several times as much, and most runs are short.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts.home import write_private
 from runyard.node.log import log_line
-from runyard.system.json_files import BadFile, made_of, read_object
+from runyard.system.files import content
+from runyard.system.json_files import BadFile, as_object, made_of
 
 PREPARING, RUNNING, ENDED = "preparing", "running", "ended"
 CANCELLED, OVERDUE = "cancelled", "overdue"
+
+LARGE = 1 << 16  # bytes of states after which one takes the place of all: a gang has many processes to tell of
 
 
 @dataclass(frozen=True)
@@ -38,27 +46,53 @@ class State:
     def save(self, folder: Path) -> None:
         try:
             fields = {**vars(self), "runner": vars(self.runner), "processes": [vars(each) for each in self.processes]}
-            write_private(folder / "state.json", json.dumps(fields))
+            _append(folder / "state.json", json.dumps(fields))
         except OSError as error:
             # A full disk must not end a script that may never write a byte itself; only a rescue would miss this.
             log_line(f"state.json could not be written: {error}")
 
 
+def _append(path: Path, line: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size <= LARGE:
+            # With an end before it: on a full disk the last line may be half a line.
+            os.write(descriptor, f"\n{line}\n".encode() if size else f"{line}\n".encode())
+    finally:
+        os.close(descriptor)
+    if size > LARGE:
+        write_private(path, f"{line}\n")
+
+
+@lru_cache(maxsize=1)
 def machine() -> str:
     """What identifies this machine, since its boot, among others that may see the same disk."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            # Containers on one machine do not know each other's processes.
-            return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+        boot = content("/proc/sys/kernel/random/boot_id").decode("ascii").strip()
+        # Containers on one machine do not know each other's processes.
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
         return os.uname().nodename
+
+
+def _latest(text: bytes, path: Path) -> dict[str, Any]:
+    """The last state that is whole. BadFile when there is none."""
+    fault = BadFile(f"{path} is empty.")
+    for line in reversed(text.split(b"\n")):
+        if line.strip():
+            try:
+                return as_object(line, path)
+            except BadFile as error:
+                fault = error
+    raise fault
 
 
 def load(folder: Path) -> State | None:
     """The state that a former runner left; None when it left none."""
     path = folder / "state.json"
     try:
-        fields = read_object(path)
+        fields = _latest(content(str(path)), path)
         left = made_of(State, fields, path)
         runner = made_of(Launched, fields["runner"], path)
         return replace(left, runner=runner, processes=[made_of(Launched, each, path) for each in left.processes])

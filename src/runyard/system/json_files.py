@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from runyard.system.files import content
+
 Made = TypeVar("Made")
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -31,7 +33,7 @@ class BadFile(ValueError):
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file. BadFile when it holds anything else; OSError when it cannot be read."""
-    return as_object(path.read_bytes(), path)
+    return as_object(content(str(path)), path)
 
 
 def as_object(text: bytes, path: Path) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import sys
 from functools import lru_cache
 from typing import Callable
 
+from runyard.system.files import content
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -65,8 +67,7 @@ def prctl() -> Callable[[int, int], object] | None:
 
 def _from_proc(pid: int) -> str | None:
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = content(f"/proc/{pid}/stat").decode("utf-8", "replace")
     except OSError:
         return None
     # The command's name is in brackets and may hold anything, brackets included: read from the last one on.

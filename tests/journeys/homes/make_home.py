@@ -203,7 +203,7 @@ def of_home(pid: str) -> bool:
 def pack(archive: Path) -> None:
     """Without what another machine cannot use or would make anew, and without what tells of this one."""
     for path in (*HOME.glob("runs/*/state.json"), *HOME.glob("runs/*/runner.lock")):
-        told = json.loads(path.read_text())
+        told = json.loads(path.read_text().splitlines()[-1])
         if "machine" in told:
             path.write_text(json.dumps({**told, "machine": "another machine"}))
     for name in ("server.log", "server.lock", "start.lock", "cache"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runyard.node import state
 from runyard.node.launch import processes
 from runyard.node.rescue.rescue import end_of
 from runyard.node.state import RUNNING, Launched, State
@@ -66,10 +66,7 @@ def test_the_end_that_was_recorded_counts(node: Prepare, own_server: Server, unt
     own_server.kill()
     runner = made.start()
     until(
-        lambda: (
-            (made.folder / "state.json").exists()
-            and json.loads((made.folder / "state.json").read_text())["phase"] == "ended"
-        ),
+        lambda: (left := state.load(made.folder)) is not None and left.phase == "ended",
         "the end of the script",
     )
     runner.kill()

@@ -7,7 +7,6 @@ that delivers interactive runs (`interactive_delivery`) both use it; it knows no
 
 from __future__ import annotations
 
-import random
 import time
 from queue import Empty, SimpleQueue
 from typing import Callable, Protocol, Sequence
@@ -184,7 +183,7 @@ class FollowLoop:
         elif flush:
             self._next_look = max(now, self._looked_at + SHORTEST_PAUSE)
         elif held and not self._reporter.held:
-            soon = now + random.uniform(*AFTER_A_BREAK) if self._reporter.broken else now
+            soon = now + _after_a_break() if self._reporter.broken else now
             self._next_look = min(self._next_look, soon)
             if now - self._delivered_at > 1.0:  # a response that never stays open is not asked for all the time
                 self._next_beat = min(self._next_beat, soon)
@@ -257,3 +256,9 @@ class FollowLoop:
         if not self._uploads.done():
             self._reporter.wait(max(0.0, self._next_beat - time.monotonic()), self._wake.fileno())
             self._wake.clear()
+
+
+def _after_a_break() -> float:
+    import random  # here: it draws new numbers in every process that is forked, and few need one
+
+    return random.uniform(*AFTER_A_BREAK)

@@ -1,8 +1,13 @@
-"""The thread of a node runner that delivers, and reports how the run ended once everything else is delivered."""
+"""What a node runner delivers, in a thread of its own, and reports how the run ended once all else is delivered.
+
+A run that ends before it has written anything needs no such thread: then the main thread delivers all of it.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Iterator
@@ -10,7 +15,7 @@ from typing import TYPE_CHECKING, Iterator
 from runyard.contracts import history, names
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
-from runyard.node.delivery.follow_loop import HEARTBEAT_EVERY, FollowLoop
+from runyard.node.delivery.follow_loop import FACTS_WAIT, HEARTBEAT_EVERY, SHORTEST_PAUSE, FollowLoop
 from runyard.node.delivery.growing_files import GrowingFile, LogFolder
 from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
@@ -33,8 +38,8 @@ INTERNAL_FAULT = 70  # EX_SOFTWARE: the same, but it was not the server's fault
 
 
 class RunDelivery:
-    """Begins at once. With `resume`, a former node runner has sent some of what is in the folder. With `shares_work`,
-    the working folder is that of node 0, whose runner delivers what is written there."""
+    """Begins at once, unless it is `patient`. With `resume`, a former node runner has sent some of what is in the
+    folder. With `shares_work`, the working folder is that of node 0, whose runner delivers what is written there."""
 
     def __init__(
         self,
@@ -43,6 +48,7 @@ class RunDelivery:
         signals: Signals,
         resume: bool = False,
         shares_work: bool = False,
+        patient: bool = False,
     ) -> None:
         self.outcome: str | None = None  # one of the four above, once the thread is done
         self._signals = signals
@@ -60,8 +66,28 @@ class RunDelivery:
 
             self._data = data_outputs(self._client, plan, folder, resume, shares_work)
         self._loop = self._assemble(plan, folder, resume, shares_work)
-        self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
-        self._thread.start()
+        self._written = [str(path) for path, _ in _streams(plan, folder)]
+        self._journal = str(folder / "telemetry" / "journal")
+        self._patient_until = time.monotonic() + FACTS_WAIT
+        self._thread: threading.Thread | None = None
+        if not patient:
+            self.begin()
+
+    def begin(self) -> None:
+        """Deliver from now on, in a thread."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
+            self._thread.start()
+
+    def begin_when_due(self) -> float:
+        """Begin if the run has written something, or if it goes on for longer than its first facts may wait. Returns
+        the seconds after which this is to be asked again."""
+        if self._thread is None:
+            wrote = any(map(_has_content, self._written)) or _has_entries(self._journal)
+            if not wrote and time.monotonic() < self._patient_until:
+                return SHORTEST_PAUSE
+            self.begin()
+        return HEARTBEAT_EVERY
 
     @property
     def unwanted(self) -> bool:
@@ -76,14 +102,19 @@ class RunDelivery:
         self._loop.report(fact)
 
     def finish(self, end: Fact | None) -> None:
-        """Nothing more is written: deliver what is left, then report `end`, if there is one to be reported."""
+        """Nothing more is written: deliver what is left, then report `end`, if there is one to be reported. Where no
+        thread has begun to, this returns when it is done."""
         self._end = end
         self._finishing.set()
         self._client.nothing_more_to_come()
-        self._loop.nudge()
+        if self._thread is not None:
+            self._loop.nudge()
+        elif self.outcome is None:
+            self._work()
 
     def hold_report(self) -> None:
         """The end is not to be reported before `release_report`, however early all is delivered."""
+        self.begin()
         self._may_report.clear()
 
     def release_report(self, warnings: list[dict[str, str]]) -> None:
@@ -165,6 +196,20 @@ class RunDelivery:
             log_line("delivering the last of it")
         self._logged = [*warnings, {}]
         return None if self._end is None else {**self._end, "warnings": warnings}
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return os.stat(path).st_size > 0
+    except OSError:
+        return False
+
+
+def _has_entries(folder: str) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except OSError:
+        return False
 
 
 def history_name(plan: Plan, name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import socket
 import sys
 
@@ -19,6 +18,8 @@ class Ports:
     def __init__(self, address: str, count: int) -> None:
         self.numbers: list[int] = []
         self._marks: list[socket.socket] = []
+        import random  # here: it draws new numbers in every process that is forked, and few need one
+
         for _ in range(TRIES):
             if len(self.numbers) == count:
                 return

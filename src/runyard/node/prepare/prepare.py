@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Callable
 
@@ -17,8 +18,8 @@ from runyard.node.problem import RunProblem
 def make_folders(folder: Path) -> None:
     """Make the folders that every node has for itself, whoever owns the working folder."""
     try:
-        for each in ("temp", "streams", "telemetry/journal"):
-            os.makedirs(folder / each, exist_ok=True)
+        for each in ("temp", "streams", "telemetry", "telemetry/journal"):
+            make(f"{folder}/{each}")
         make_pipe(folder / "telemetry")
     except OSError as error:
         raise out_of_disk(error, folder) from error
@@ -29,7 +30,7 @@ def prepare(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
     make_folders(folder)
     work = folder / "work"
     try:
-        os.makedirs(work, exist_ok=True)
+        make(str(work))
         if plan.snapshot_id:
             _snapshot(plan, plan.snapshot_id, folder, work, check)
         if plan.attempt > 1:
@@ -37,10 +38,15 @@ def prepare(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
 
             give_back(plan, folder, check)
         for name in ("outputs", "logs"):
-            if not (work / name).exists():
-                os.makedirs(work / name)
+            make(f"{work}/{name}")
     except OSError as error:
         raise out_of_disk(error, folder) from error
+
+
+def make(folder: str) -> None:
+    """Make a folder whose parent is there; one that is there, or something else of its name, is left as it is."""
+    with suppress(FileExistsError):
+        os.mkdir(folder)
 
 
 def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Callable[[], None]) -> None:

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 
 from runyard.contracts.distribution import MPI
 from runyard.contracts.environment import CONTAINER, Specification
@@ -96,7 +96,7 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
     return deliver(delivery, end, folder, signals)
 
 
-def _lock(folder: Path, deadline: float, signals: Signals) -> TextIO | None:
+def _lock(folder: Path, deadline: float, signals: Signals) -> BinaryIO | None:
     """The lock of a node's folder. A runner on this machine that holds it beyond the deadline is killed."""
     killed = False
     while True:
