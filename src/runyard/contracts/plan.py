@@ -4,7 +4,8 @@ A run over many nodes has a node runner, a folder and a plan for each. Node 0 le
 
 runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
     plan.json          this; only the user can read it (it holds the run's token)
-    manifest           the snapshot's manifest; if missing, the runner fetches it from the server, and starts later
+    manifest           the snapshot's manifest, unless the plan holds it; if both are missing, the runner fetches it
+                       from the server, and starts later
     runner.lock        held by the node runner that is alive; holds {"pid": its process id}
     state.json         what the runner has done so far, so that another can take over if it dies
     work/              the working folder: the snapshot, and what the script writes
@@ -81,6 +82,7 @@ class Plan:
     data_cache: str = ""  # the folder of data that was fetched for runs
     data_limit: int | None = None  # bytes; beyond it, what was not used for the longest time is removed
     lazy_above: int | None = None  # bytes; a dataset with more to be fetched is mounted lazily, where that can be had
+    manifest: str | None = None  # the snapshot's, where it is short and the engine has it
 
     @property
     def distribution(self) -> Distribution:

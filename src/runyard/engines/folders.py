@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from runyard.contracts import names
@@ -18,6 +20,9 @@ from runyard.node.delivery import removal
 from runyard.node.lock import take_lock
 from runyard.system.folders import remove
 from runyard.system.json_files import BadFile
+
+SHORT = 1 << 14
+"""Bytes of a manifest that is put into the plan."""
 
 RESCUE = "rescue"
 """The key that marks the handle of a rescue; its value is that of the process."""
@@ -40,10 +45,9 @@ class RunFolders:
             for plan in gang.plans:
                 folder = self.of(plan.run_id, plan.node)
                 made.append(folder)
-                for each in (self.runs, folder, folder / "streams"):  # with `parents`, the mode is the last one's alone
-                    each.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _make_private(str(folder), f"{folder}/streams")
                 if gang.manifest is not None:
-                    (folder / "manifest").write_bytes(gang.manifest)
+                    plan = _with_manifest(plan, gang.manifest, folder)
                 plan.save(folder)
         except OSError as error:
             for folder in made:
@@ -145,6 +149,27 @@ class RunFolders:
         except FileNotFoundError:
             return []
         return [path for path in (own, *(self.runs / name for name in named)) if path.is_dir()]
+
+
+def _make_private(*folders: str) -> None:
+    """Make folders for this user alone, and what is above the first."""
+    for each in folders:
+        try:
+            os.mkdir(each, 0o700)
+        except FileExistsError:
+            continue
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(each), mode=0o700, exist_ok=True)
+            os.mkdir(each, 0o700)
+
+
+def _with_manifest(plan: Plan, manifest: bytes, folder: Path) -> Plan:
+    """A short manifest goes with the plan, and saves a file; a long one is put beside it."""
+    if len(manifest) <= SHORT:
+        with suppress(UnicodeDecodeError):
+            return replace(plan, manifest=manifest.decode("utf-8"))
+    (folder / "manifest").write_bytes(manifest)
+    return plan
 
 
 def _worked_in(folder: Path) -> bool:

@@ -24,6 +24,9 @@ from runyard.store.store import Store
 
 log = logging.getLogger("runyard.scheduler")
 
+EXPLAINED_AFTER = 0.1
+"""Seconds after which a run that waits is stored as one that does, with the reason."""
+
 
 class Launcher:
     """Its methods are called by the worker of the queue."""
@@ -50,8 +53,8 @@ class Launcher:
         else:
             run_id = queue.next()
         if run_id is None:
-            for each, why in queue.newly_waiting():
-                self._transitions.apply(each, Fact(states.QUEUE, reason=why))
+            if queue.has_newly_waiting:
+                queue.worker.post(lambda: self._explain_waiting(queue), key="waiting", after=EXPLAINED_AFTER)
             return
         try:
             self._launch(queue, run_id)
@@ -71,6 +74,12 @@ class Launcher:
             message = f"The run could not be started on {queue.target.name}: {error!r}."
             self._transitions.fail(run_id, "EngineError", message)
         queue.wake()
+
+    def _explain_waiting(self, queue: TargetQueue) -> None:
+        """Store what runs wait for, of many together, and not of one whose turn came at once."""
+        waiting = dict(queue.newly_waiting())
+        if waiting:
+            self._transitions.apply_to_many({each: Fact(states.QUEUE, reason=why) for each, why in waiting.items()})
 
     def _launch(self, queue: TargetQueue, run_id: str) -> None:
         run = self._prepared(queue, run_id)

@@ -125,6 +125,11 @@ class Queue:
             return next((entry for entry in self._entries if entry.parent_id in self._holding), None)
         return None
 
+    @property
+    def has_new(self) -> bool:
+        """Whether `newly_waiting` may return something."""
+        return bool(self._new)
+
     def newly_waiting(self) -> list[str]:
         """The runs that have begun to wait since the last call: their reason is not stored yet."""
         new, self._new = self._new, []

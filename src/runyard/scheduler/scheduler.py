@@ -132,8 +132,12 @@ class Scheduler:
         return held or self._transitions.end(run_id, fact)
 
     def report_all(self, run_id: str, facts: Sequence[Fact]) -> Run:
-        """The same for several, which are stored together where none of them is an end."""
-        if any(fact.kind in (states.HEARTBEAT, states.ENDED) for fact in facts):
+        """The same for several, which are stored together. An end that its cluster may have to explain, or facts after
+        an end, are stored one by one."""
+        queue = self._queues.of_run(run_id)
+        if facts[-1].kind == states.ENDED and (queue is None or queue.ours) and _are_plain(facts[:-1]):
+            return self._transitions.end(run_id, *facts)
+        if not _are_plain(facts):
             return [self.report(run_id, fact) for fact in facts][-1]
         run = self._transitions.apply(run_id, *facts)
         if not (run.ended or run.between_attempts):
@@ -324,3 +328,8 @@ class Scheduler:
             queue = self._queues.of_run(run.id)
             if queue is not None and run.between_attempts:
                 self._stop(queue, run.id)  # only silence suggests that its attempt is over
+
+
+def _are_plain(facts: Sequence[Fact]) -> bool:
+    """Whether facts have no other effect than that of their states."""
+    return not any(fact.kind in (states.HEARTBEAT, states.ENDED) for fact in facts)

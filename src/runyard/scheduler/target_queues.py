@@ -117,6 +117,12 @@ class TargetQueue:
             if self._pool is not None:
                 self._pool.started(run_id)
 
+    @property
+    def has_newly_waiting(self) -> bool:
+        """Whether runs may have begun to wait since the last call of `newly_waiting`."""
+        with self._lock:
+            return self._queue.has_new
+
     def newly_waiting(self) -> list[tuple[str, str]]:
         """The runs that have begun to wait since the last call, and what for."""
         with self._lock:

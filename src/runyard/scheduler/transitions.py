@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from runyard.contracts.secrets import mask, mask_all
 from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Fact
 from runyard.store.content import files
+from runyard.store.errors import NotFound
 from runyard.store.runs import attempts, runs
 from runyard.store.runs.records import SCRIPT
 from runyard.store.runs.runs import Run, StateChange
@@ -47,12 +48,25 @@ class Transitions:
             done = self._stored(connection, run_id, facts)
         return self._informed(done)
 
-    def end(self, run_id: str, fact: Fact) -> Run:
-        """Apply an end. The logs are sealed with it: whoever sees the run ended must find them complete."""
+    def apply_to_many(self, facts: Mapping[str, Fact]) -> None:
+        """One fact each for some runs, which are stored together. Runs that were deleted are left out."""
+        done: list[_Step] = []
+        with self._store.database.write() as connection:
+            for run_id, fact in facts.items():
+                try:
+                    done += self._stored(connection, run_id, [fact])
+                except NotFound:
+                    continue
+        if done:
+            self._informed(done)
+
+    def end(self, run_id: str, *facts: Fact) -> Run:
+        """Apply facts of which the last is an end. The logs are sealed with it: whoever sees the run ended must find
+        them complete."""
         done: list[_Step] = []
 
         def apply(connection: Connection) -> None:
-            done[:] = self._stored(connection, run_id, [fact])
+            done[:] = self._stored(connection, run_id, facts)
 
         files.seal(self._store, run_id, then=apply)
         return self._informed(done)

@@ -80,11 +80,24 @@ class Prepared:
         changed: int = cursor.rowcount
         return changed
 
-    def _execute(self, connection: Connection, values: Values) -> tuple[_Compiled, Any]:
-        dialect = connection.dialect
+    def run_all(self, connection: Connection, rows: Sequence[Values]) -> None:
+        """Execute it for each of some rows."""
+        compiled = self._for(connection.dialect)
+        parameters = [compiled.parameters(values) for values in rows]
+        driver: Any = connection.connection.dbapi_connection
+        with _errors(compiled, parameters):
+            cursor = driver.cursor()
+            cursor.executemany(compiled.sql, parameters)
+            cursor.close()
+
+    def _for(self, dialect: Dialect) -> _Compiled:
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = self._compiled[dialect.name] = _compile(self.statement, dialect, self._columns)
+        return compiled
+
+    def _execute(self, connection: Connection, values: Values) -> tuple[_Compiled, Any]:
+        compiled = self._for(connection.dialect)
         parameters = compiled.parameters(values)
         driver: Any = connection.connection.dbapi_connection
         with _errors(compiled, parameters):

@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 OBJECTS_PER_REQUEST = 1000
 
 
-def local_manifest(folder: Path, snapshot_id: str) -> Manifest | None:
-    """The manifest that the engine put into the run's folder; None when it did not."""
+def local_manifest(folder: Path, snapshot_id: str, text: str | None = None) -> Manifest | None:
+    """The manifest that the engine put into the plan, as `text`, or into the run's folder; None when it did not."""
+    if text is not None:
+        return _checked(text.encode("utf-8"), snapshot_id)
+    return _in_folder(folder, snapshot_id)
+
+
+def _in_folder(folder: Path, snapshot_id: str) -> Manifest | None:
     try:
         text = (folder / "manifest").read_bytes()
     except FileNotFoundError:

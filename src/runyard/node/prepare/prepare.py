@@ -50,7 +50,7 @@ def make(folder: str) -> None:
 
 
 def _snapshot(plan: Plan, snapshot_id: str, folder: Path, work: Path, check: Callable[[], None]) -> None:
-    manifest = local_manifest(folder, snapshot_id)
+    manifest = local_manifest(folder, snapshot_id, plan.manifest)
     if manifest is not None and plan.objects is not None:
         count = lay_out(manifest, Path(plan.objects), work, check)
     else:

@@ -6,8 +6,9 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from runyard.client.problems import ClientProblem
 from runyard.contracts import names
 from runyard.contracts.history import BUILD_LOG, SWEEP_LOG, is_main_log
 from runyard.contracts.states import PROVISIONING, QUEUED, TERMINAL
@@ -101,12 +102,15 @@ class RunWatching(RunCore):
         The wait always includes the moments in which the last outputs arrive: what can be read afterwards is final.
         Ctrl-C ends the wait, not the run.
         """
+        document = None
         try:
             if show_output:
                 self._show()
             else:
-                for _ in follow(self._service, self._run_id):
-                    pass
+                document = self._if_ended()
+                if document is None:
+                    for _ in follow(self._service, self._run_id):
+                        pass
         except KeyboardInterrupt:
             raise ExperimentExecutionException(
                 f"The wait for run {self._run_id} was interrupted. The run goes on: run.wait_for_completion() waits "
@@ -114,13 +118,25 @@ class RunWatching(RunCore):
             ) from None
         if WIDGETS in sys.modules:
             sys.modules[WIDGETS].settle(self._run_id)
-        document = self._fetch()
+        document = document or self._fetch()
         if document["status"] == "Failed":
             if raise_on_error:
                 raise failed(document)
             if show_output:
                 print(f"\nError:\n{error_text(document)}\n")
         return details(document)
+
+    def _if_ended(self) -> RunDocument | None:
+        """The run, if it has ended: then there is nothing to follow. A server that does not answer is waited for by
+        whoever follows."""
+        try:
+            document = cast("RunDocument", self._service.client.get(self._address()))
+        except ClientProblem:
+            return None
+        if document["status"] not in TERMINAL:
+            return None
+        self._document = document
+        return document
 
     def _show(self) -> None:
         web_view = self._cached()["web_url"]

@@ -163,17 +163,21 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     allowed = [part for at, part in enumerate(delivery.parts) if at not in refused] if refused else delivery.parts
     parcel = Parcel(run_id, allowed, delivery.attempt)
     receipt = _Receipt(parcel)
-    if delivery.before:
+    # The facts of a short life come with its end, and are stored with it: nobody has seen it in between.
+    together = bool(delivery.before and delivery.after)
+    if delivery.before and not together:
         receipt.before = await in_writer_thread(_report, context, receipt, delivery.before)
     # Facts are of moments that somebody waits for: a start, an end.
     at_once = bool(delivery.before or delivery.after) or context.pace.is_watched(run_id)
     if allowed:
         await _take(context, parcel, at_once)
     _answer_parts(context, receipt, delivery, refused)
-    if delivery.after and all("problem" not in answer for answer in receipt.parts):
-        receipt.after = await in_writer_thread(_report, context, receipt, delivery.after)
-    else:
-        receipt.after = [{"skipped": True} for _ in delivery.after]
+    all_taken = all("problem" not in answer for answer in receipt.parts)
+    reported = [*(delivery.before if together else ()), *(delivery.after if all_taken else ())]
+    answers = await in_writer_thread(_report, context, receipt, reported) if reported else []
+    if together:
+        receipt.before, answers = answers[: len(delivery.before)], answers[len(delivery.before) :]
+    receipt.after = answers if all_taken else [{"skipped": True} for _ in delivery.after]
     if receipt.run is None:
         if parcel.state is None:
             await _take(context, parcel, at_once)

@@ -35,7 +35,9 @@ _KEYS_BY_NAME = """
     SELECT serial, run, name_hash, digest IS NULL FROM files WHERE (run, name_hash) IN ({keys})
 """
 _INSERT = insert(files)
-_BEGIN = Prepared(insert(files).returning(files.c.serial), ("run", "name_hash", "name", "size", "updated_at"))
+_BEGUN = ("run", "name_hash", "name", "size", "updated_at")
+_BEGIN = Prepared(insert(files).returning(files.c.serial), _BEGUN)
+_BEGIN_ALL = Prepared(_INSERT, _BEGUN)
 _GROWING = Prepared(select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None)))
 _DROPPED = Prepared(select(dropped.c.names).where(dropped.c.run == bindparam("of"), dropped.c.kind == LOGS))
 _SEAL = Prepared(
@@ -150,7 +152,7 @@ def begin_growing(connection: Connection, wanted: Iterable[tuple[int, str]]) -> 
         {"run": run, "name_hash": _fingerprint(name), "name": _checked(name), "size": 0, "updated_at": now}
         for run, name in unmade
     ]
-    connection.execute(_INSERT, new)
+    _BEGIN_ALL.run_all(connection, new)
     made = growing_keys(connection, unmade)
     for key in made.values():
         assert key is not None

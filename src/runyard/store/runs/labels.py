@@ -26,6 +26,7 @@ _OF = select(labels.c.run, labels.c.kind, labels.c.key, labels.c.value).where(
 )
 _OF_ONE = Prepared(select(labels.c.kind, labels.c.key, labels.c.value).where(labels.c.run == bindparam("of")))
 _INSERT = insert(labels)
+_ADD = Prepared(_INSERT, ("run", "kind", "key_hash", "value_hash", "key", "value"))
 
 
 def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dict[str, str | None]]:
@@ -51,7 +52,7 @@ def add_all(connection: Connection, run: int, texts: Mapping[str, Texts]) -> Non
     """The labels of a new run, by kind."""
     rows = [_row(run, kind, key, value) for kind, some in texts.items() for key, value in _distinct(some).items()]
     if rows:
-        connection.execute(_INSERT, rows)
+        _ADD.run_all(connection, rows)
 
 
 def put(connection: Connection, run: int, kind: str, texts: Texts) -> None:
