@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.scheduler.conftest import EnginesWithFakes, FakeCluster
+from tests.support.waiting import wait_until
 
 from runyard.contracts import states as names
 from runyard.contracts.compute import Target
@@ -97,7 +98,7 @@ def test_a_cluster_that_is_away_is_not_asked_again_before_its_time(parts: Parts)
     parts.launcher.start_next(queue)
     assert parts.cluster.gangs == []
     waits = "waits for hpc to answer: slurmctld does not answer."
-    assert [parts.run(id).reason for id in ("run-1", "run-2")] == [waits, waits]
+    wait_until(lambda: [parts.run(id).reason for id in ("run-1", "run-2")] == [waits, waits], "the reasons")
     queue.retry_at = 0.0
     for _ in range(2):
         parts.launcher.start_next(queue)

@@ -114,3 +114,30 @@ def test_facts_that_come_together_are_all_in_the_history(
         assert runs.get(connection, run.id) == after
     assert history[-2:] == ["Running", "Finalizing"]
     assert [change.status for change in changes] == ["Running", "Finalizing"]
+
+
+def test_facts_that_come_with_an_end_are_all_in_the_history(
+    store: Store, transitions: Transitions, changes: list[StateChange], run: Run
+) -> None:
+    after = transitions.end(
+        run.id, Fact(states.STARTED), Fact(states.FINALIZING), Fact(states.ENDED, outcome="completed")
+    )
+    assert (after.status, after.ended) == ("Completed", True)
+    assert after.started_at is not None
+    assert [change.status for change in changes] == ["Running", "Finalizing", "Completed"]
+    with store.database.read() as connection:
+        assert runs.get(connection, run.id) == after
+
+
+def test_one_run_that_was_deleted_does_not_keep_others_from_their_state(
+    store: Store, transitions: Transitions, changes: list[StateChange], run: Run
+) -> None:
+    """Else runs that wait would not show what for, because of one that somebody has deleted meanwhile."""
+    waits = Fact(states.QUEUE, reason="waits for a node")
+    transitions.apply_to_many({"gone": waits, run.id: waits})
+    with store.database.read() as connection:
+        assert (found := runs.get(connection, run.id)).status == "Queued"
+        assert found.reason == "waits for a node"
+    assert [change.status for change in changes] == ["Queued"]
+    transitions.apply_to_many({"gone": waits})
+    assert len(changes) == 1

@@ -106,6 +106,7 @@ def test_a_manifest_in_the_folder_is_checked(stored: Manifest, tmp_path: Path) -
     assert fetch.local_manifest(tmp_path, stored.id) == stored
     with pytest.raises(RunProblem, match="not that of snapshot"):
         fetch.local_manifest(tmp_path, "0" * 64)
+    assert fetch.local_manifest(tmp_path / "empty", stored.id, stored.text.decode()) == stored
     (tmp_path / "manifest").write_bytes(b"\xff")
     with pytest.raises(RunProblem, match="damaged"):
         fetch.local_manifest(tmp_path, stored.id)

@@ -6,6 +6,7 @@ import pytest
 from tests.sdk.run.interactive_run import begin
 
 from runyard.sdk.experiment import Experiment
+from runyard.sdk.run import watching
 from runyard.sdk.run.watching import followed_log
 
 
@@ -34,3 +35,16 @@ def test_the_status_of_a_run_that_has_ended_is_final(experiment: Experiment) -> 
     assert run.get_detailed_status() == {"status": "Running", "details": None}
     run.complete()
     assert run.wait_for_completion(show_output=True)["status"] == run.status == "Completed"
+
+
+def test_a_wait_for_a_run_that_has_ended_asks_once(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a thousand runs most have ended when their turn to be waited for comes."""
+    run = begin(experiment)
+    run.complete()
+    run.wait_for_completion()
+
+    def not_needed(*arguments: object) -> None:
+        raise AssertionError("it was followed")
+
+    monkeypatch.setattr(watching, "follow", not_needed)
+    assert run.wait_for_completion()["status"] == "Completed"
