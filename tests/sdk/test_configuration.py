@@ -1,20 +1,22 @@
+from __future__ import annotations
+
 import copy
 import json
-from dataclasses import dataclass, field
 
 import numpy
 import pytest
 
 from runyard.sdk.configuration import Configuration, camel, list_of, of, plain
 from runyard.sdk.exceptions import RunConfigurationException
+from runyard.system.records import field, record
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class Wheel(Configuration):
     tyre_width: int = 20
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class Car(Configuration):
     wheel_list: list[Wheel] = field(default_factory=list, metadata=list_of(Wheel))
     spare: Wheel | None = field(default=None, metadata=of(Wheel))
@@ -53,7 +55,7 @@ def test_a_misspelt_attribute_is_refused_and_the_nearest_named() -> None:
 
 
 def test_an_open_class_takes_any_attribute() -> None:
-    @dataclass(repr=False)
+    @record(repr=False)
     class Trailer(Configuration):
         _open = True
 

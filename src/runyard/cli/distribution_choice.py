@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts.distribution import KINDS, MPI, PLAIN, PYTORCH, TENSORFLOW
+from runyard.system.records import record
 
 if TYPE_CHECKING:
     from runyard.sdk.submit.script_run_config import DistributedJob
@@ -60,7 +60,7 @@ ParameterServersOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spread:
     """The options of the command line."""
 

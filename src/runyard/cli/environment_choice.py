@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from runyard.cli import errors
 from runyard.cli.parameters import Option, bad_parameter
-from runyard.contracts.curated import is_reserved
+from runyard.system.records import fields, record
 
 if TYPE_CHECKING:
     from runyard.sdk.environment.environment import Environment
@@ -42,7 +41,7 @@ ImageOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Choice:
     """The options of the command line, of which at most one is given."""
 
@@ -124,5 +123,7 @@ def name_and_version(text: str) -> tuple[str, str | None]:
 
 def _plain(text: str) -> str:
     """A name for an environment; Azure's own prefixes are not for those that users make."""
+    from runyard.contracts.curated import is_reserved
+
     plain = re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "environment"
     return f"my-{plain}" if is_reserved(plain) else plain

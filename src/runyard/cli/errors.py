@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass, field
 
 from runyard.cli.output.terminal import style
+from runyard.system.records import field, record
 
 FAILED = 1  # the thing itself failed: a run, a check, a refused request
 USAGE = 2  # the command was called wrongly
@@ -18,7 +18,7 @@ INTERRUPTED = 130  # Ctrl-C
 UNREACHABLE_CODES = frozenset({"server_unreachable", "server_not_started", "bad_address", "not_ready"})
 
 
-@dataclass
+@record()
 class CommandError(Exception):
     """What is wrong and what to do; ends the command with `exit_code`."""
 

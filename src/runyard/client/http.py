@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -27,6 +26,7 @@ from runyard.client.problems import ClientProblem, Unreachable, problem
 from runyard.client.stream import QUIET, Event, Stream
 from runyard.contracts import PROTOCOL
 from runyard.contracts import home as homes
+from runyard.system.records import field, record, replace
 
 if TYPE_CHECKING:
     from runyard.client.exchange import Connection, Response
@@ -53,7 +53,7 @@ Body = Union[bytes, Callable[[], Iterable[bytes]]]
 """The bytes, or a function that gives them in pieces: it is called again when the request is sent again."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Locator:
     """Where the server is, and the token for it.
 

@@ -6,8 +6,9 @@ which come and go between `min_nodes` and `max_nodes`. On Ray and Slurm the clus
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from typing import Any, Mapping
+
+from runyard.system.records import asdict, field, fields, record
 
 LOCAL = "local"
 """The name of the target that always exists: the machine that the server runs on."""
@@ -26,7 +27,7 @@ NODE_STATES = (IDLE, PREPARING, RUNNING, LEAVING, UNUSABLE, PREEMPTED)
 STEADY, RESIZING = "Steady", "Resizing"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Resources:
     """What one node of a run must offer. 0: no requirement."""
 
@@ -35,7 +36,7 @@ class Resources:
     gpus: int = 0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Target:
     """A compute target as it is stored."""
 
@@ -61,10 +62,10 @@ class Target:
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Target:
-        return Target(**{name: document[name] for name in Target.__dataclass_fields__ if name in document})
+        return Target(**{each.name: document[each.name] for each in fields(Target) if each.name in document})
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Node:
     """One node of a target, as `list_nodes` shows it."""
 
@@ -74,7 +75,7 @@ class Node:
     address: str = ""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Status:
     """The state of a target at this moment."""
 

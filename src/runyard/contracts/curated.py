@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from runyard.system.records import record
 
 PREFIX = "AzureML-"
 RESERVED = ("azureml", "microsoft")
@@ -94,7 +95,7 @@ _ALONE = (
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Curated:
     """`definition` is an SDK v1 definition, as `Environment.to_dict` writes it; `note` explains how it differs."""
 

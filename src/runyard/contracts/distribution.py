@@ -9,8 +9,9 @@ A run has `nodes` nodes. What is started on each of them depends on the kind:
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any, Mapping
+
+from runyard.system.records import asdict, fields, record
 
 PLAIN, MPI, PYTORCH, TENSORFLOW = "plain", "mpi", "pytorch", "tensorflow"
 KINDS = (PLAIN, MPI, PYTORCH, TENSORFLOW)
@@ -24,7 +25,7 @@ class BadDistribution(ValueError):
     """A distribution that cannot be run; the message has the reason and the remedy."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rank:
     """One process of a run. `index` counts within the role, `local_rank` within the node."""
 
@@ -35,7 +36,7 @@ class Rank:
     index: int = 0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Distribution:
     kind: str = PLAIN
     nodes: int = 1
@@ -114,4 +115,6 @@ class Distribution:
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Distribution:
-        return Distribution(**{name: document[name] for name in Distribution.__dataclass_fields__ if name in document})
+        return Distribution(
+            **{each.name: document[each.name] for each in fields(Distribution) if each.name in document}
+        )

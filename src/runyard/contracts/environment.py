@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass, fields
 from typing import Any, Mapping
+
+from runyard.system.records import asdict, fields, record
 
 CURRENT, PACKAGES, CONTAINER = "current", "packages", "container"
 """The kinds: an existing interpreter, one that is built from packages, an image."""
@@ -34,7 +35,7 @@ _CONDA = re.compile(r"(?:[^\s:]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(.*)", re.DO
 _PIP = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Specification:
     """What is required, in normal form. `python` is the version in conda's file: `3.8`, `>=3.8`, or empty.
 

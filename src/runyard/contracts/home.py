@@ -23,10 +23,10 @@ RUNYARD_HOME (~/.runyard)
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from runyard.system.json_files import BadFile, is_process, made_of, read_object
+from runyard.system.records import record
 
 DEFAULT_PORT = 7420
 
@@ -36,7 +36,7 @@ def home() -> Path:
     return Path(os.environ.get("RUNYARD_HOME") or "~/.runyard").expanduser().absolute()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Running:
     """The content of server.json: the server of a home folder. It may be out of date: check /health."""
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Iterable
 
 from runyard.contracts import names, pack
+from runyard.system.records import record
 
 FILE, FOLDER, LINK = "file", "dir", "link"
+
+SNAPSHOT_PROPERTY = "ContentSnapshotId"
+"""The property of a run with the id of its snapshot."""
 
 LONGEST_PATH = 4000  # Linux takes 4,096 bytes, and a run's working folder comes before
 
@@ -24,7 +27,7 @@ class BadManifest(ValueError):
     """The text is not a manifest, or one of its paths leads out of the folder."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Entry:
     """One path. `digest` and `size` are a file's; `target` is a symbolic link's; a folder is listed only when empty."""
 
@@ -36,7 +39,7 @@ class Entry:
     target: str = ""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Manifest:
     entries: tuple[Entry, ...]
 

@@ -18,16 +18,16 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from runyard.contracts.compute import RESTARTS
 from runyard.contracts.distribution import Distribution
 from runyard.system.json_files import made_of, read_object
+from runyard.system.records import field, fields, record, replace
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Launch:
     """What to start. Exactly one of `script` and `command` is set."""
 
@@ -50,10 +50,10 @@ class Launch:
 
     @staticmethod
     def from_dict(document: dict[str, Any]) -> Launch:
-        return Launch(**{name: document[name] for name in Launch.__dataclass_fields__ if name in document})
+        return Launch(**{each.name: document[each.name] for each in fields(Launch) if each.name in document})
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Plan:
     run_id: str
     root_run_id: str

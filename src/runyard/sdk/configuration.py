@@ -1,10 +1,10 @@
 """The base of configuration objects: declared fields, a dictionary form in camelCase, and no misspelt names.
 
-A configuration class is a dataclass under `Configuration` in which every field has a default. A field's key is its name
+A configuration class is a record under `Configuration` in which every field has a default. A field's key is its name
 in camelCase. A field of configurations is marked in its metadata with `of`, `dict_of` or `list_of`. A field whose
 name begins with `_` is behind a property.
 
-    @dataclass(repr=False)
+    @record(repr=False)
     class SparkSection(Configuration):
         packages: list[SparkPackage] = field(default_factory=list, metadata=list_of(SparkPackage))
         precache_packages: bool = True
@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import MISSING, Field, dataclass, fields
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Mapping, Protocol, TypeVar
 
-from runyard.contracts.secrets import mask
 from runyard.sdk.exceptions import RunConfigurationException
+from runyard.system.records import MISSING, Field, fields, record
 
 Plain = Any
 """What JSON and YAML can hold: None, bool, int, float, str, lists and dictionaries of these."""
@@ -71,11 +70,11 @@ SECRET: Metadata = {"secret": True}
 """For a field whose value is written to files but not shown."""
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class Configuration:
     """The base of all configuration objects: equal by value, and closed to undeclared attributes."""
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    __record_fields__: ClassVar[dict[str, Field]]
 
     _open: ClassVar[bool] = False
     """True for the few classes that SDK v1 leaves open to any attribute."""
@@ -115,11 +114,13 @@ class Configuration:
 
         def __setattr__(self, name: str, value: object) -> None:
             is_property = isinstance(getattr(type(self), name, None), property)
-            if not (name in self.__dataclass_fields__ or is_property or self._open):
+            if not (name in self.__record_fields__ or is_property or self._open):
                 raise AttributeError(_no_such_attribute(type(self), name))
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
+        from runyard.contracts.secrets import mask
+
         values = ((each, getattr(self, each.name)) for each in fields(self))
         shown = (
             f"{_public(each)}={'***' if each.metadata.get('secret') else repr(value)}"
@@ -155,15 +156,15 @@ def camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def _key(each: Field[Any]) -> str:
+def _key(each: Field) -> str:
     return camel(each.name)
 
 
-def _public(each: Field[Any]) -> str:
+def _public(each: Field) -> str:
     return each.name.lstrip("_")
 
 
-def _default(each: Field[Any]) -> object:
+def _default(each: Field) -> object:
     return each.default if each.default_factory is MISSING else each.default_factory()
 
 
@@ -173,6 +174,8 @@ def _copied(value: Plain, where: str) -> object:
 
 def _expect(document: object, kind: type, where: str) -> None:
     if not isinstance(document, kind):
+        from runyard.contracts.secrets import mask
+
         wanted = "a list" if kind is list else "settings by name"
         raise RunConfigurationException(mask(f"{where}: expected {wanted}, found {document!r}."))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, cast
 from runyard.client.http import quote
 from runyard.contracts import names
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
-from runyard.sdk.run.labels import checked_labels
+from runyard.sdk.labels import checked_labels
 from runyard.sdk.run.listing import label_filter
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ should hold, or a `BadFile` with the reason; never a TypeError three calls later
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, Field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from runyard.system.files import content
+from runyard.system.records import fields
 
 Made = TypeVar("Made")
 
@@ -48,19 +48,19 @@ def as_object(text: bytes, path: Path) -> dict[str, Any]:
 
 
 def made_of(kind: type[Made], document: object, path: Path) -> Made:
-    """A dataclass from the fields in a file; fields of other versions are ignored.
+    """A record from the fields in a file; fields of other versions are ignored.
 
     Types are checked as far as JSON has them: that a list is a list, not its items.
     """
     if not isinstance(document, dict):
         raise BadFile(f"{path} does not hold what it should: {kind.__name__} is not an object.")
     found = {}
-    for field in fields(kind):  # type: ignore[arg-type]
+    for field in fields(kind):
         if field.name in document:
-            if not _fits(document[field.name], str(field.type)):
+            if not _fits(document[field.name], field.type):
                 raise BadFile(f"{path} does not hold what it should: {field.name!r} is not of type {field.type}.")
             found[field.name] = document[field.name]
-        elif _is_needed(field):
+        elif field.needed:
             raise BadFile(f"{path} does not hold what it should: {field.name!r} is missing.")
     return kind(**found)
 
@@ -77,7 +77,3 @@ def _fits(value: object, annotation: str) -> bool:
 @lru_cache(maxsize=256)
 def _names(annotation: str) -> tuple[str, ...]:
     return tuple(each.partition("[")[0].strip() for each in annotation.split(" | "))
-
-
-def _is_needed(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING

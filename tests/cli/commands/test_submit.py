@@ -43,6 +43,19 @@ def test_without_following_it_prints_the_id_the_address_and_the_next_commands(sh
     assert shell.json("show", run_id)["id"] == run_id
 
 
+def test_a_workspace_that_the_server_has_not_seen_is_made_with_its_first_run(shell: Shell, name: str) -> None:
+    script = shell.script("print(1)")
+    config = {"subscription_id": "s", "resource_group": "g", "workspace_name": name}
+    (shell.folder / "config.json").write_text(json.dumps(config))
+    first, second = (shell.json("submit", script) for _ in range(2))
+    assert (first["workspace"], second["workspace"]) == (name, name)
+
+
+def test_a_name_that_no_experiment_can_have_is_refused_before_anything_is_sent(shell: Shell) -> None:
+    refusal = shell.refusal("submit", shell.script("print(1)"), "-e", "my experiment", expect=errors.FAILED)
+    assert "is no name for an experiment" in refusal["title"]
+
+
 def test_a_failed_run_is_exit_code_1_with_the_line_that_failed(shell: Shell) -> None:
     script = shell.script("def train():\n    raise ValueError('too steep')\n\ntrain()\n")
     done = shell.call("submit", script, "-f", expect=errors.FAILED)

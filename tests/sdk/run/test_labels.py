@@ -7,7 +7,6 @@ from tests.sdk.run.interactive_run import begin
 
 from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.experiment import Experiment
-from runyard.sdk.run.labels import checked_labels
 from runyard.sdk.run.run import get_run
 
 
@@ -30,11 +29,3 @@ def test_tags_and_properties(experiment: Experiment, caplog: pytest.LogCaptureFi
     with pytest.raises(UserErrorException):
         outside.add_properties({"p": "2"})
     assert [found.id for found in experiment.get_runs(tags={"d": "4"})] == [run.id]
-
-
-def test_labels_become_texts(caplog: pytest.LogCaptureFixture) -> None:
-    assert checked_labels("tags", {"a": "x", "b": None, "c": 4}, none_allowed=True) == {"a": "x", "b": None, "c": "4"}
-    assert checked_labels("properties", {"a": None}, none_allowed=False) == {"a": "None"}
-    assert [message.partition(" has")[0] for message in caplog.messages] == ["The tag 'c'", "The property 'a'"]
-    with pytest.raises(UserErrorException, match="The tags must be a dict, not a list"):
-        checked_labels("tags", ["a"], none_allowed=True)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from runyard.sdk.exceptions import (
     ActivityFailedException,
     ExperimentExecutionException,
     UserErrorException,
+    WorkspaceException,
 )
 from runyard.sdk.experiment import Experiment
 from runyard.sdk.run.run import Run
@@ -245,3 +246,13 @@ def test_the_submit_of_a_config_by_itself(workspace: Workspace, experiment: Expe
     run.wait_for_completion()
     with pytest.raises(UserErrorException):
         submit(configured(project), workspace, experiment.name, run_id=run.id)
+
+
+def test_a_workspace_that_was_deleted_is_not_made_again_by_a_submit(workspace: Workspace, project: Path) -> None:
+    """Somebody has deleted it on purpose."""
+    gone = Workspace.create("gone-for-good")
+    place = Experiment(gone, "last")
+    gone.delete()
+    with pytest.raises(WorkspaceException, match="gone-for-good"):
+        place.submit(configured(project, "print(1)"))
+    assert "gone-for-good" not in Workspace.list()

@@ -128,12 +128,13 @@ def submit(
     variables, tags = pairs(env_var or [], "--env-var"), pairs(tag or [], "--tag")
     folder, inside = _source_and_script(script, source)
 
-    from runyard.cli import api
-    from runyard.sdk.experiment import Experiment
     from runyard.sdk.submit.script_run_config import ScriptRunConfig
+    from runyard.sdk.submit.submit import submitted as queue
     from runyard.sdk.workspace.workspace import Workspace
 
-    workspace = Workspace.from_config()
+    # The workspace and the experiment are made with their first run: mostly they are there, and that is one request.
+    asks = choice.made or compute != "local"
+    workspace = Workspace.from_config() if asks else Workspace._from_config_unasked()
     config = ScriptRunConfig(
         source_directory=str(folder),
         script=inside,
@@ -148,14 +149,14 @@ def submit(
         config.run_config.runyard.restarts = restarts
     if max_seconds is not None:
         config.run_config.max_run_duration_seconds = max_seconds
-    server = api.Api(workspace.service)
-    # The experiment is created with its run.
-    place = Experiment(workspace, experiment or experiment_name(folder), _create_in_cloud=False)
-    run = place.submit(config, tags=tags, display_name=name)
+    queued = queue(workspace, experiment or experiment_name(folder), config, tags, display_name=name)
     if not follow and not as_json:
-        _announce(run.id, run.get_portal_url())
+        _announce(queued["id"], queued["web_url"])
         return
-    submitted = server.run(run.id)
+    from runyard.cli import api
+
+    server = api.Api(workspace.service)
+    submitted = server.run(queued["id"])
     if not follow:
         screen.document(without_definition(submitted))
         return

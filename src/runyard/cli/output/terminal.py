@@ -19,8 +19,8 @@ from typing import Any, TextIO, cast
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"  # all but the tab and the end of a line
 _DIRECTIONS = "\u202a-\u202e\u2066-\u2069"  # turn the order of what is read around
 _HALVES = "\ud800-\udfff"  # of a character, which no encoding can write
-_UNREADABLE = re.compile(f"[{_CONTROLS}{_DIRECTIONS}{_HALVES}]")
-_UNREADABLE_IN_LINE = re.compile(f"[\t\n{_CONTROLS}{_DIRECTIONS}{_HALVES}]")
+_UNREADABLE = f"[{_CONTROLS}{_DIRECTIONS}{_HALVES}]"
+_UNREADABLE_IN_LINE = f"[\t\n{_CONTROLS}{_DIRECTIONS}{_HALVES}]"
 
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 
@@ -34,12 +34,14 @@ def readable(text: str) -> str:
     >>> readable("a name\\x1b]0;title\\x07")
     'a name\\\\u001b]0;title\\\\u0007'
     """
-    return _UNREADABLE.sub(_named, text)
+    if text.replace("\n", "").replace("\t", "").isprintable():  # mostly; and to compile the pattern takes a millisecond
+        return text
+    return re.sub(_UNREADABLE, _named, text)
 
 
 def readable_line(text: str) -> str:
     """The same for what must stay on one line, such as a cell of a table."""
-    return _UNREADABLE_IN_LINE.sub(_named, text)
+    return text if text.isprintable() else re.sub(_UNREADABLE_IN_LINE, _named, text)
 
 
 def _named(found: re.Match[str]) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar
 
 from runyard.contracts.secrets import mask
+from runyard.system.records import record
 
 FILE, TABULAR = "file", "tabular"
 TAKE, SKIP, SAMPLE = "take", "skip", "sample"
@@ -45,7 +45,7 @@ class BadDefinition(ValueError):
         self.message, self.help = message, help
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Source:
     """Where files come from: an address, or a path (perhaps a pattern) in a datastore."""
 
@@ -57,7 +57,7 @@ class Source:
         return self.url if self.url is not None else f"('{self.datastore}', '{self.path}')"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Definition:
     kind: str
     sources: tuple[Source, ...]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from runyard.sdk.configuration import Configuration, of
 from runyard.sdk.data.data_reference import DataReference, check_mode
+from runyard.system.records import field, record
 
 
-@dataclass(repr=False, init=False)
+@record(repr=False, init=False)
 class DataReferenceConfiguration(Configuration):
     """A path of a datastore that is mounted, downloaded before the run, or uploaded after it."""
 
@@ -34,7 +34,7 @@ class DataReferenceConfiguration(Configuration):
         self.overwrite = overwrite
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DataPath(Configuration):
     """A path in a datastore. (The class of the same name in `azureml.data.datapath` is what users give to others.)"""
 
@@ -42,7 +42,7 @@ class DataPath(Configuration):
     relative_path: str | None = None
 
 
-@dataclass(repr=False, init=False)
+@record(repr=False, init=False)
 class Dataset(Configuration):
     """A registered dataset, by id or by name and version."""
 
@@ -67,7 +67,7 @@ class Dataset(Configuration):
         self.__dict__["_unsaved"] = dataset
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DataLocation(Configuration):
     """Where data is: a dataset or a path in a datastore."""
 
@@ -75,7 +75,7 @@ class DataLocation(Configuration):
     data_path: DataPath | None = field(default=None, metadata=of(DataPath))
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class Data(Configuration):
     """One input of a run."""
 
@@ -105,30 +105,30 @@ class Data(Configuration):
         raise TypeError(f"An input is made from a DataReference or a dictionary, not from a {type(data).__name__}.")
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class GlobsOptions(Configuration):
     """Patterns of the files that count."""
 
     patterns: list[str] | None = None
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class UploadOptions(Configuration):
     overwrite: bool = False
     source_globs: GlobsOptions | None = field(default=None, metadata=of(GlobsOptions))
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class MountOptions(Configuration):
     disable_metadata_cache: bool = False
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DatasetRegistrationOptions(Configuration):
     additional_transformation: str | None = None
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class RegistrationOptions(Configuration):
     """The dataset that an output becomes when the run has completed."""
 
@@ -140,7 +140,7 @@ class RegistrationOptions(Configuration):
     )
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class OutputOptions(Configuration):
     path_on_compute: str | None = None
     registration_options: RegistrationOptions | None = field(default=None, metadata=of(RegistrationOptions))
@@ -148,7 +148,7 @@ class OutputOptions(Configuration):
     mount_options: MountOptions | None = field(default=None, metadata=of(MountOptions))
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class OutputData(Configuration):
     """One output of a run."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from runyard.sdk.configuration import SECRET, Configuration, of
+from runyard.system.records import field, record
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class RegistryIdentity(Configuration):
     resource_id: str | None = None
     client_id: str | None = None
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class ContainerRegistry(Configuration):
     """An image registry: an address with a user name and password, or with an identity."""
 

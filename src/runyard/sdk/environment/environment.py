@@ -9,7 +9,6 @@ import copy
 import json
 import os
 import warnings
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -27,6 +26,7 @@ from runyard.sdk.environment.sections import (
     SparkSection,
 )
 from runyard.sdk.exceptions import UserErrorException
+from runyard.system.records import field, record
 
 if TYPE_CHECKING:
     from runyard.sdk.environment.builds import ImageBuildDetails
@@ -38,7 +38,7 @@ DOCKER_FILE = "BaseDockerfile"
 EXAMPLE_VARIABLES = {"EXAMPLE_ENV_VAR": "EXAMPLE_VALUE"}
 
 
-@dataclass(repr=False, init=False)
+@record(repr=False, init=False)
 class Environment(Configuration):
     """A named environment.
 
@@ -302,7 +302,7 @@ class EnvironmentDefinition(Environment):
         super().__init__(name, **kwargs)
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class EnvironmentReference(Configuration):
     """An environment given by its name and version only."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Dict
 
 from runyard.sdk.configuration import NULLABLE, Configuration, list_of, of
 from runyard.sdk.environment.conda_dependencies import CondaDependencies
 from runyard.sdk.environment.container_registry import ContainerRegistry
+from runyard.system.records import field, record
 
 if TYPE_CHECKING:
     from runyard.sdk.workspace.workspace import Workspace
@@ -19,7 +19,7 @@ DEFAULT_CPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-ubuntu22.04:20251130
 DEFAULT_GPU_IMAGE = "mcr.microsoft.com/azureml/openmpi4.1.0-cuda11.8-cudnn8-ubuntu22.04"
 
 
-@dataclass(repr=False, init=False)
+@record(repr=False, init=False)
 class PythonSection(Configuration):
     """The interpreter and its packages.
 
@@ -50,7 +50,7 @@ class PythonSection(Configuration):
         self._conda_dependencies_file = None if value is None else os.fspath(value)
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DockerImagePlatform(Configuration):
     _open = True
 
@@ -58,7 +58,7 @@ class DockerImagePlatform(Configuration):
     architecture: str = "amd64"
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DockerBuildContext(Configuration):
     """A folder that an image is built from: the address of a Git repository, or a result of `from_local_directory`."""
 
@@ -100,7 +100,7 @@ def _moved(name: str) -> Any:
     return property(get, put, doc=f"Deprecated: see DockerConfiguration.{name}.")
 
 
-@dataclass(repr=False, init=False)
+@record(repr=False, init=False)
 class DockerSection(Configuration):
     """The container image: one of a base image, a Dockerfile or a build context. Setting one clears the others."""
 
@@ -215,14 +215,14 @@ class DockerImageDetails(Dict[str, Any]):
         return value
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class SparkPackage(Configuration):
     group: str | None = None
     artifact: str | None = None
     version: str | None = None
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class SparkSection(Configuration):
     """Packages of a Spark job. Stored, and used by no engine of Runyard."""
 
@@ -231,7 +231,7 @@ class SparkSection(Configuration):
     precache_packages: bool = True
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DatabricksSection(Configuration):
     """Libraries of a Databricks job. Stored, and used by no engine of Runyard."""
 

@@ -107,7 +107,9 @@ def submit_sweep(
 ) -> HyperDriveRun:
     """Submit a sweep. The snapshot is taken once, and all children use it."""
     kwargs.setdefault("run_id", config._custom_run_id)
-    document = submit.submitted(experiment, config._script(), tags, sweep=config._sweep, **kwargs)
+    document = submit.submitted(
+        experiment.workspace, experiment.name, config._script(), tags, sweep=config._sweep, **kwargs
+    )
     return HyperDriveRun(experiment, document["id"], config, _document=document)
 
 

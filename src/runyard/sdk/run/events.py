@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import time
-from dataclasses import replace
 from typing import Iterator
 
 from runyard.client.http import QUIET, ClientProblem, Event, Unreachable, quote
@@ -12,6 +11,7 @@ from runyard.contracts import home as homes
 from runyard.contracts.states import TERMINAL
 from runyard.sdk.notices import notice
 from runyard.sdk.workspace.service import Service, sdk_exception
+from runyard.system.records import replace
 
 LONGEST_PAUSE = 2.0
 

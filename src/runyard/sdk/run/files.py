@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import IO, Any, Sequence
 
 from runyard.contracts import names
+from runyard.contracts.manifest import SNAPSHOT_PROPERTY
 from runyard.sdk.exceptions import SnapshotException, UserErrorException
 from runyard.sdk.run import file_transfer
 from runyard.sdk.run.core import RunCore
 from runyard.sdk.run.file_transfer import Source
-
-SNAPSHOT_PROPERTY = "ContentSnapshotId"
 
 
 class RunFiles(RunCore):

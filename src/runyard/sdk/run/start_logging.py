@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Union
 
 from runyard.contracts import names
+from runyard.contracts.manifest import SNAPSHOT_PROPERTY
 from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.labels import checked_labels
 from runyard.sdk.notices import notice
-from runyard.sdk.run.files import SNAPSHOT_PROPERTY
-from runyard.sdk.run.labels import checked_labels
 from runyard.sdk.run.run import Run
 from runyard.sdk.snapshot.snapshot import take_snapshot
 from runyard.sdk.submit.git import git_properties

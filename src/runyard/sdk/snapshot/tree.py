@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from runyard.contracts import home as homes
 from runyard.contracts import manifest
 from runyard.sdk.exceptions import SnapshotException
 from runyard.sdk.snapshot.ignore import Ignored
+from runyard.system.records import field, record
 
 
 class Found(NamedTuple):
@@ -31,7 +31,7 @@ class Found(NamedTuple):
         return Found(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, executable)
 
 
-@dataclass
+@record()
 class Tree:
     """What a walk found. `entries` are the links and the empty folders, which are complete as they are."""
 

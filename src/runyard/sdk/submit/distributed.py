@@ -3,12 +3,11 @@ decided here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runyard.sdk.configuration import Configuration
+from runyard.system.records import record
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class MpiConfiguration(Configuration):
     """Processes under `mpirun`: `process_count_per_node` on each of `node_count` nodes."""
 
@@ -16,7 +15,7 @@ class MpiConfiguration(Configuration):
     node_count: int = 1
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class PyTorchConfiguration(Configuration):
     """Processes that meet through torch.distributed, over nccl or gloo.
 
@@ -29,7 +28,7 @@ class PyTorchConfiguration(Configuration):
     node_count: int = 1
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class TensorflowConfiguration(Configuration):
     """Processes that find each other through TF_CONFIG: workers, and parameter servers if any."""
 
@@ -37,7 +36,7 @@ class TensorflowConfiguration(Configuration):
     parameter_server_count: int = 1
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class PlainConfiguration(Configuration):
     """Processes of no framework, which find their place in RANK, WORLD_SIZE and the like. SDK v1 has no such thing.
 
@@ -48,7 +47,7 @@ class PlainConfiguration(Configuration):
     node_count: int = 1
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class ParallelTaskConfiguration(Configuration):
     """Workers that share a queue of tasks."""
 

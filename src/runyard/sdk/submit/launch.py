@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -16,6 +14,7 @@ from runyard.contracts.plan import Launch
 from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
 from runyard.sdk.submit.distribution import distribution_of
 from runyard.sdk.submit.placeholders import variable
+from runyard.system.records import asdict, replace
 
 if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
@@ -117,12 +116,20 @@ def _interpreter(specification: Specification, engine: str) -> str:
         return given or DEFAULT_INTERPRETER
     if not given:
         return sys.executable
-    if engine == LOCAL_ENGINE and shutil.which(given) is None:
+    if engine == LOCAL_ENGINE and not _can_be_run(given):
         raise UserErrorException(
             f"There is no Python at {given!r} (environment.python.interpreter_path), or it cannot be run. Give the "
             "path of an interpreter, such as /home/me/venv/bin/python."
         )
     return str(Path(given).expanduser()) if given.startswith("~") else given
+
+
+def _can_be_run(interpreter: str) -> bool:
+    if os.path.dirname(interpreter):  # a path: nothing has to be looked for
+        return os.path.isfile(interpreter) and os.access(interpreter, os.X_OK)
+    import shutil
+
+    return shutil.which(interpreter) is not None
 
 
 def _container(run_config: RunConfiguration) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from runyard.sdk.workspace.service import Service, sdk_exception
 if TYPE_CHECKING:
     from runyard.contracts.documents import RunDocument
 
-INTERACTIVE_TYPE = "azureml.interactive"
+SCRIPT_TYPE, INTERACTIVE_TYPE = "azureml.scriptrun", "azureml.interactive"
 
 
 def make_run(service: Service, wanted: dict[str, Any], chosen: bool, whole_snapshot: bool | None = None) -> RunDocument:

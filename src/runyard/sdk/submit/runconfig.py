@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runyard.contracts.compute import RESTARTS
@@ -19,6 +18,7 @@ from runyard.sdk.submit.distributed import (
     PyTorchConfiguration,
     TensorflowConfiguration,
 )
+from runyard.system.records import field, record
 
 if TYPE_CHECKING:
     from runyard.sdk.compute.compute import ComputeTarget
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_ENVIRONMENT = "default-environment"
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class HistoryConfiguration(Configuration):
     """What of a run is stored: its outputs, its snapshot, and the folders that are followed while it runs."""
 
@@ -35,7 +35,7 @@ class HistoryConfiguration(Configuration):
     directories_to_watch: list[str] = field(default_factory=lambda: ["logs"])
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class DockerConfiguration(Configuration):
     """Whether and how a run is executed in a container."""
 
@@ -45,7 +45,7 @@ class DockerConfiguration(Configuration):
     shm_size: str = "2g"
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class SparkConfiguration(Configuration):
     """Settings of a Spark job. Stored, and used by no engine of Runyard."""
 
@@ -54,14 +54,14 @@ class SparkConfiguration(Configuration):
     )
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class HdiConfiguration(Configuration):
     """Settings of an HDInsight job. Stored, and used by no engine of Runyard."""
 
     yarn_deploy_mode: str = "cluster"
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class AmlComputeConfiguration(Configuration):
     """The machine for a run on the target 'amlcompute'."""
 
@@ -72,7 +72,7 @@ class AmlComputeConfiguration(Configuration):
     cluster_max_node_count: int = 1
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class KubernetesComputeConfiguration(Configuration):
     """The instance type for a run on Kubernetes."""
 
@@ -81,7 +81,7 @@ class KubernetesComputeConfiguration(Configuration):
     instance_type: str | None = None
 
 
-@dataclass(repr=False)
+@record(repr=False)
 class RunyardConfiguration(Configuration):
     """What Runyard can do and SDK v1 has no setting for.
 
@@ -97,7 +97,7 @@ def _default_environment() -> Environment:
     return Environment(DEFAULT_ENVIRONMENT)
 
 
-@dataclass(repr=False, init=False)
+@record(repr=False, init=False)
 class RunConfiguration(Configuration):
     """How and where a script runs.
 

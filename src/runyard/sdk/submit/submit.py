@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, cast
 
 from runyard.contracts import names
+from runyard.contracts.manifest import SNAPSHOT_PROPERTY
 from runyard.sdk.compute.engines import engine_of
 from runyard.sdk.exceptions import AzureMLException, ExperimentExecutionException, UserErrorException
-from runyard.sdk.run.files import SNAPSHOT_PROPERTY
-from runyard.sdk.run.labels import checked_labels
+from runyard.sdk.labels import checked_labels
 from runyard.sdk.snapshot.snapshot import with_snapshot
 from runyard.sdk.submit.git import git_properties
 from runyard.sdk.submit.launch import ENVIRONMENT_PROPERTY, environment_property, launch_of, refuse_on_demand
-from runyard.sdk.submit.run_request import make_run
+from runyard.sdk.submit.run_request import SCRIPT_TYPE, make_run
 
 if TYPE_CHECKING:
     from runyard.contracts.documents import RunDocument
@@ -81,14 +81,22 @@ def submit_script(
     from runyard.sdk.submit.script_run import ScriptRun
 
     document = submitted(
-        experiment, config, tags, run_id=run_id, parent_id=parent_id, display_name=display_name, run_type=_run_type
+        experiment.workspace,
+        experiment.name,
+        config,
+        tags,
+        run_id=run_id,
+        parent_id=parent_id,
+        display_name=display_name,
+        run_type=_run_type,
     )
     _remember_outputs(experiment.workspace, config, document["id"])
     return ScriptRun(experiment, document["id"], directory=str(_folder(config.source_directory)), _document=document)
 
 
 def submitted(
-    experiment: Experiment,
+    workspace: Workspace,
+    experiment: str,
     config: ScriptRunConfig,
     tags: Mapping[str, object] | None = None,
     *,
@@ -98,31 +106,32 @@ def submitted(
     run_type: str | None = None,
     sweep: Sweep | None = None,
 ) -> RunDocument:
-    """The run of a script, or with `sweep` the parent of many."""
-    from runyard.sdk.submit.script_run import ScriptRun
+    """The run of a script, or with `sweep` the parent of many, as the server has it. `experiment` is made with its
+    first run."""
     from runyard.sdk.submit.script_run_config import get_run_config_from_script_run
 
+    _check_name("experiment", experiment)
     run_config = get_run_config_from_script_run(config)
     folder = _folder(config.source_directory)
     if run_config.script:
         run_config.script = _script(folder, run_config)
     refuse_on_demand(run_config)
-    engine = engine_of(experiment.workspace, run_config.target)
-    inputs, outputs = _data(run_config, experiment.workspace)
+    engine = engine_of(workspace, run_config.target)
+    inputs, outputs = _data(run_config, workspace)
     launch = launch_of(run_config, engine, inputs, outputs)
     checked_tags = checked_labels("tags", tags or {}, none_allowed=True)
     chosen = run_id is not None
     if run_id is not None:
-        _check_run_id(run_id)
-    service = experiment.workspace.service
+        _check_name("run", run_id)
+    service = workspace.service
     properties: dict[str, str] = {ENVIRONMENT_PROPERTY: environment_property(run_config, engine)}
     properties.update(git_properties(folder))
     wanted: dict[str, Any] = {
-        "workspace": experiment.workspace.name,
-        "experiment": experiment.name,
-        "run_id": run_id or names.submitted_run(experiment.name),
+        "workspace": workspace.name,
+        "experiment": experiment,
+        "run_id": run_id or names.submitted_run(experiment),
         "kind": "script",
-        "type": run_type or ScriptRun.RUN_TYPE,
+        "type": run_type or SCRIPT_TYPE,
         "parent_id": parent_id,
         "display_name": display_name,
         "tags": checked_tags,
@@ -137,11 +146,12 @@ def submitted(
     def make(snapshot_id: str, sent: bool) -> RunDocument:
         properties[SNAPSHOT_PROPERTY] = snapshot_id
         wanted["properties"][SNAPSHOT_PROPERTY] = snapshot_id
-        return make_run(service, {**wanted, "snapshot_id": snapshot_id}, chosen, whole_snapshot=not sent)
+        request = {**wanted, "snapshot_id": snapshot_id}
+        return workspace._made_for(lambda: make_run(service, request, chosen, whole_snapshot=not sent))
 
     if run_config.history.snapshot_project:
         return with_snapshot(service, folder, make)
-    return make_run(service, wanted, chosen)
+    return workspace._made_for(lambda: make_run(service, wanted, chosen))
 
 
 def _as_sweep(wanted: dict[str, Any], sweep: Sweep, properties: dict[str, str], chosen: bool) -> dict[str, Any]:
@@ -238,8 +248,8 @@ def _contents(folder: Path) -> str:
     return f"The folder holds: {shown}."
 
 
-def _check_run_id(run_id: str) -> None:
+def _check_name(kind: str, name: str) -> None:
     try:
-        names.check("run", run_id)
+        names.check(kind, name)
     except names.BadName as error:
         raise UserErrorException(str(error), inner_exception=error) from None

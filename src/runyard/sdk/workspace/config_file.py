@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from runyard.sdk.exceptions import UserErrorException
+from runyard.system.records import record
 
 CANDIDATES = (
     ".azureml/config.json",
@@ -19,7 +19,7 @@ CANDIDATES = (
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class WorkspaceConfig:
     """Which workspace to use. `server` is the address of a server elsewhere."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import builtins
 import os
-from typing import TYPE_CHECKING, Any, Mapping, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NoReturn, TypeVar, cast
 
 from runyard.client.http import quote
 from runyard.contracts import names
-from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.exceptions import UserErrorException, WorkspaceException
 from runyard.sdk.workspace import config_file
 from runyard.sdk.workspace.absent import AbsentParts, absent
 from runyard.sdk.workspace.config_file import WorkspaceConfig
-from runyard.sdk.workspace.service import Service, find_service, inside_a_run
+from runyard.sdk.workspace.service import Service, find_service, inside_a_run, problem_code
 
 if TYPE_CHECKING:
     from runyard.contracts.documents import WorkspaceDocument
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
+
+Used = TypeVar("Used")
 
 LOCAL = WorkspaceConfig("00000000-0000-0000-0000-000000000000", "local", "local")
 
@@ -59,6 +61,7 @@ class Workspace(AbsentParts):
         self.service = service
         self._config = WorkspaceConfig(subscription_id, resource_group, _name(name))
         self._document = None
+        self._unasked = False  # whether the server may not know it yet
         self._engines: dict[str, tuple[float, str]] = {}  # of compute targets, and when that was asked
 
     @classmethod
@@ -83,9 +86,28 @@ class Workspace(AbsentParts):
         """The workspace in a config.json: the given file, or the first that is found from `path` (by default
         the working folder) upwards. Where there is none, the workspace `local` on this machine; inside a run, the
         run's own."""
-        file = config_file.find_config(path, _file_name)
-        config = _usual() if file is None else config_file.read_config(file)
+        config = _configured(path, _file_name)
         return Workspace(config.subscription_id, config.resource_group, config.workspace_name, _server=config.server)
+
+    @classmethod
+    def _from_config_unasked(cls) -> Workspace:
+        """The same with no request, for one that goes through `_made_for`."""
+        config = _configured(None, None)
+        service = find_service(config.server)
+        workspace = cls._known_as(service, config.workspace_name, config.subscription_id, config.resource_group)
+        workspace._unasked = True
+        return workspace
+
+    def _made_for(self, request: Callable[[], Used]) -> Used:
+        """Make a request that needs the workspace. Where nobody has asked for it yet, and the server does not know it,
+        it is created and the request made again."""
+        try:
+            return request()
+        except WorkspaceException as refusal:
+            if not self._unasked or problem_code(refusal) != "workspace_not_found":
+                raise
+        self._document, self._unasked = _ensured(self.service, self._config, {}), False
+        return request()
 
     @staticmethod
     def create(
@@ -342,6 +364,11 @@ class Workspace(AbsentParts):
 
     def _address(self) -> str:
         return f"/api/workspaces/{quote(self.name)}"
+
+
+def _configured(path: str | os.PathLike[str] | None, file_name: str | None) -> WorkspaceConfig:
+    file = config_file.find_config(path, file_name)
+    return _usual() if file is None else config_file.read_config(file)
 
 
 def _usual() -> WorkspaceConfig:
