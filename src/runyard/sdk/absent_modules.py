@@ -27,7 +27,7 @@ _OF_CORE = (
     "compute.synapse",
 )
 _OF_DATA = (
-    *("constants", "context_managers", "dataset_action_run", "dataset_definition"),
+    *("constants", "dataset_action_run", "dataset_definition"),
     *("dataset_profile", "dataset_snapshot", "sql_data_reference", "stored_procedure_parameter"),
 )
 _OF_TRAIN = (*("automl", "rl", "widgets", "hyperdrive.error_definition"),)

@@ -8,6 +8,7 @@ import uuid
 
 import pytest
 
+from runyard.sdk.data.abstract_dataset import AbstractDataset
 from runyard.sdk.data.dataset import Dataset
 from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.workspace.workspace import Workspace
@@ -54,3 +55,11 @@ def test_how_it_is_printed(workspace: Workspace) -> None:
     assert str(unsaved) == f"FileDataset\n{unsaved!r}"
     made = unsaved.register(workspace, f"printed-{uuid.uuid4().hex[:8]}")
     assert json.loads(repr(made))["registration"]["version"] == 1
+
+
+def test_the_factories_are_members_as_in_sdk_v1() -> None:
+    made = AbstractDataset.File.from_files("http://h/a")
+    assert AbstractDataset.File is Dataset.File
+    assert AbstractDataset.Tabular is Dataset.Tabular
+    with pytest.raises(UserErrorException, match="no partition keys"):
+        made.get_partition_key_values()

@@ -33,5 +33,3 @@ def test_other_paths_are_refused(path: Any) -> None:
 def test_what_is_to_come_is_refused() -> None:
     with pytest.raises(UserErrorException, match="partition_format"):
         FileDatasetFactory.from_files("http://h/a", partition_format="/{x}/")
-    with pytest.raises(UserErrorException, match="upload_directory"):
-        FileDatasetFactory.upload_directory("here", None)

@@ -21,8 +21,23 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="AbstractDataset")
 
 
+class _Factory:
+    """`AbstractDataset.File` and `.Tabular`, which make datasets, and so are loaded late."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: object = None) -> Any:
+        from runyard.sdk.data.dataset import Dataset
+
+        return getattr(Dataset, self._name)
+
+
 class AbstractDataset:
     """A dataset: `FileDataset` or `TabularDataset`."""
+
+    File = _Factory("File")
+    Tabular = _Factory("Tabular")
 
     def __init__(
         self,
@@ -77,6 +92,10 @@ class AbstractDataset:
     @property
     def partition_keys(self) -> list[str]:
         return []
+
+    def get_partition_key_values(self, partition_keys: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """The values of the columns that come from paths: of a dataset that was made with partition_format."""
+        raise UserErrorException("The dataset has no partition keys: it was made without partition_format.")
 
     @property
     def data_changed_time(self) -> datetime | None:

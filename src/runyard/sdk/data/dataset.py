@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from runyard.sdk.data.abstract_dataset import AbstractDataset
 from runyard.sdk.data.dataset_factory import FileDatasetFactory
+from runyard.sdk.data.old_dataset import OldDataset
 from runyard.sdk.tables.tabular_factory import TabularDatasetFactory
 
 
-class Dataset:
+class Dataset(OldDataset):
     """Making and finding datasets."""
 
     File = FileDatasetFactory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.data_reference import DataReference, name_of
@@ -43,12 +43,14 @@ class FileDatasetFactory:
         return FileDataset(definition, next((here for _, here in made if here is not None), None))
 
     @staticmethod
-    def upload_directory(*args: Any, **kwargs: Any) -> NoReturn:
-        """Uploading a folder to a datastore, which this version cannot do."""
-        raise UserErrorException(
-            "This version of Runyard does not do Dataset.File.upload_directory yet. Put the files where they can be "
-            "read by their address, and use Dataset.File.from_files."
-        )
+    def upload_directory(
+        src_dir: str, target: Any, pattern: str | None = None, overwrite: bool = False, show_progress: bool = True
+    ) -> FileDataset:
+        """Upload a folder to (datastore, 'path'), a DataPath or a datastore, and make a dataset of what is there."""
+        from runyard.sdk.datastore.uploading import upload_directory
+
+        store, path = upload_directory(src_dir, target, pattern, overwrite, show_progress)
+        return FileDatasetFactory.from_files((store, path))
 
 
 def _source(path: Any) -> tuple[dict[str, str], Workspace | None]:

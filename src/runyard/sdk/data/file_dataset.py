@@ -84,6 +84,14 @@ class FileDataset(AbstractDataset):
     def file_metadata(self, col: str) -> NoReturn:
         raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
 
+    def as_cache(self, datacache_store: object) -> NoReturn:
+        """SDK v1's preview of caches, which have no counterpart: nodes keep what they fetch by themselves."""
+        raise UserErrorException(_NO_CACHE)
+
+    def hydrate(self, datacache_store: object, replica_count: int | None = None) -> NoReturn:
+        """As `as_cache`."""
+        raise UserErrorException(_NO_CACHE)
+
     def _as_input(self) -> DatasetConsumptionConfig:
         from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
 
@@ -167,6 +175,11 @@ class MountContext:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+_NO_CACHE = (
+    "Runyard has no datacache stores: each node keeps what it has fetched (`runyard data cache ls`). Leave it out."
+)
 
 
 def _count(count: int) -> int:

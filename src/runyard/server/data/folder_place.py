@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -57,7 +58,7 @@ class FolderPlace(Place):
                     status = os.stat(os.path.join(folder, name))
                 except OSError:
                     continue  # a link to nowhere, or gone meanwhile
-                if os.path.isfile(os.path.join(folder, name)):
+                if stat.S_ISREG(status.st_mode):
                     yield stored(path, status)
 
     def look(self, path: str) -> Stored | None:
@@ -102,7 +103,7 @@ class FolderPlace(Place):
             raise self._problem(error.strerror or str(error), self._folder / path) from None
 
     def local(self, path: str) -> str | None:
-        return str(self._folder / path)
+        return f"{self._folder}/{path}"
 
     def _problem(self, why: str, place: Path) -> Problem:
         return Problem(
@@ -114,5 +115,6 @@ class FolderPlace(Place):
 
 def stored(path: str, status: os.stat_result) -> Stored:
     """What is known of a file on a disk."""
-    at = datetime.fromtimestamp(status.st_mtime, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return Stored(path, status.st_size, f'"{status.st_size:x}-{status.st_mtime_ns:x}"', at)
+    at = datetime.fromtimestamp(status.st_mtime, timezone.utc).replace(tzinfo=None)
+    modified = at.isoformat(timespec="microseconds") + "Z"
+    return Stored(path, status.st_size, f'"{status.st_size:x}-{status.st_mtime_ns:x}"', modified)
