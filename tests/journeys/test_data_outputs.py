@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from azureml.core import Dataset, Experiment
-from azureml.data import OutputFileDatasetConfig
+from azureml.data import OutputFileDatasetConfig, TabularDataset
 from azureml.data.data_reference import DataReference
 from runyard.cli.output.summary import describe
 
@@ -107,3 +107,12 @@ def test_a_killed_node_runner_s_output_is_delivered_by_its_successor(shared_yard
     (lineage,) = run.get_details()["outputDatasets"]
     kept = Dataset.get_by_id(shared_yard.workspace, lineage["identifier"]["savedId"])
     assert sorted(kept.to_path()) == ["/deep/0.txt", "/deep/1.txt"]
+
+
+def test_files_that_a_run_writes_become_a_table(shared_yard: Yard) -> None:
+    script = "import sys; open(sys.argv[1] + '/a.csv', 'w').write('x,y\\n1,2\\n'); open(sys.argv[1] + '/b.txt', 'w')"
+    output = OutputFileDatasetConfig("rows").read_delimited_files(path_glob="*.csv").register_on_complete("rows")
+    shared_yard.submit(script, output).wait_for_completion()
+    table = Dataset.get_by_name(shared_yard.workspace, "rows")
+    assert isinstance(table, TabularDataset)
+    assert "/rows/*.csv" in str(table)

@@ -30,7 +30,7 @@ class Output:
     overwrite: bool = False  # whether a file that is there already may be replaced
     globs: list[str] = field(default_factory=list)  # of the files that count; empty: all
     registration: dict[str, Any] | None = None  # name, description, tags: the dataset that it becomes
-    definition: dict[str, Any] | None = None  # of a table that is read from it; kind and steps, without sources
+    definition: dict[str, Any] | None = None  # of a table that is read from it: no sources, and a `glob` of its files
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Output:
@@ -46,8 +46,9 @@ class Output:
 
     def dataset(self, run_id: str) -> dict[str, Any]:
         """The definition of the dataset that a run has written."""
-        source = {"datastore": self.datastore, "path": self.folder(run_id)}
-        return {"kind": datasets.FILE, "steps": [], **(self.definition or {}), "sources": [source]}
+        made = {"kind": datasets.FILE, "steps": [], **(self.definition or {})}
+        path = "/".join(part for part in (self.folder(run_id), str(made.pop("glob", ""))) if part)
+        return {**made, "sources": [{"datastore": self.datastore, "path": path}]}
 
 
 def filled(path: str, run_id: str, output: str) -> str:

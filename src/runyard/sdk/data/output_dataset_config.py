@@ -6,7 +6,9 @@ Only the description: `runyard.sdk.submit.outputs` hands it to the node, which d
 from __future__ import annotations
 
 import copy
+import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Mapping, Sequence, TypeVar
 
 from runyard.contracts.data import outputs as contract
@@ -18,6 +20,8 @@ from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
     from runyard.sdk.data.file_dataset import FileDataset
+    from runyard.sdk.tables.data_type import DataType, PromoteHeadersBehavior
+    from runyard.sdk.tables.output_table import OutputTabularDatasetConfig
     from runyard.sdk.workspace.workspace import Workspace
 
 ARGUMENT = "DatasetOutputConfig:"
@@ -50,7 +54,39 @@ class RegistrationConfiguration:
         self.name, self.description, self.tags = name, description, dict(tags) if tags else None
 
 
-class OutputFileDatasetConfig:
+class TransformationMixin:
+    """Outputs whose files become a table."""
+
+    def read_delimited_files(
+        self,
+        include_path: bool = False,
+        separator: str = ",",
+        header: bool | PromoteHeadersBehavior | str = True,
+        partition_format: str | None = None,
+        path_glob: str | None = None,
+        set_column_types: Mapping[str, DataType] | None = None,
+    ) -> OutputTabularDatasetConfig:
+        """The same output, whose delimited files become a table."""
+        from runyard.sdk.tables.output_table import delimited
+
+        assert isinstance(self, OutputFileDatasetConfig)
+        return delimited(self, include_path, separator, header, partition_format, path_glob, set_column_types)
+
+    def read_parquet_files(
+        self,
+        include_path: bool = False,
+        partition_format: str | None = None,
+        path_glob: str | None = None,
+        set_column_types: Mapping[str, DataType] | None = None,
+    ) -> OutputTabularDatasetConfig:
+        """The same output, whose Parquet files become a table."""
+        from runyard.sdk.tables.output_table import parquet
+
+        assert isinstance(self, OutputFileDatasetConfig)
+        return parquet(self, include_path, partition_format, path_glob, set_column_types)
+
+
+class OutputFileDatasetConfig(TransformationMixin):
     """A folder that a script writes to, as an argument of the script. Its files are in the datastore afterwards.
 
     >>> prepared = OutputFileDatasetConfig("prepared", destination=("workspaceblobstore", "out/{run-id}"))
@@ -116,6 +152,12 @@ class OutputFileDatasetConfig:
             options.registration_options = configuration.RegistrationOptions(
                 registration.name, registration.description, registration.tags
             )
+        table = self.table()
+        if table is not None:
+            options.registration_options = options.registration_options or configuration.RegistrationOptions()
+            options.registration_options.dataset_registration_options = configuration.DatasetRegistrationOptions(
+                json.dumps(table)
+            )
         if self.upload_options is not None:
             globs = self.upload_options.source_globs
             options.upload_options = configuration.UploadOptions(
@@ -142,12 +184,22 @@ class OutputFileDatasetConfig:
                 f"The run {run_id}, which writes the output {self._name!r}, is {status}. Wait until it has completed: "
                 "run.wait_for_completion()."
             )
+        return FileDataset(replace(self.as_output(), definition=None).dataset(run_id), workspace)
+
+    def as_output(self) -> contract.Output:
+        """The output as a launch has it, as far as it says where the files are, and what they become."""
         location = self._location()
-        store, path = contract.DEFAULT_DATASTORE, contract.DEFAULT_PATH
-        if location is not None and location.data_path is not None:
-            store, path = str(location.data_path.datastore_name), location.data_path.relative_path or path
-        source = {"datastore": store, "path": contract.filled(path, run_id, self._name)}
-        return FileDataset({"kind": "file", "sources": [source], "steps": []}, workspace)
+        path = location.data_path if location is not None else None
+        return contract.Output(
+            self._name,
+            (path.datastore_name if path is not None else None) or contract.DEFAULT_DATASTORE,
+            (path.relative_path if path is not None else None) or contract.DEFAULT_PATH,
+            definition=dict(self.table() or {}) or None,
+        )
+
+    def table(self) -> Mapping[str, Any] | None:
+        """How the files become a table, if they do (`runyard.contracts.data.outputs`)."""
+        return None
 
     def submitted_as(self, workspace: Workspace, run_id: str) -> None:
         """Remember the run that writes this output."""

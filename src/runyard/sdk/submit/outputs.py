@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from runyard.contracts.data import datasets
 from runyard.contracts.data import outputs as contract
 from runyard.contracts.data.outputs import Output
-from runyard.sdk.data.configuration import DataPath, DataReferenceConfiguration, OutputData
+from runyard.sdk.data.configuration import DataPath, DataReferenceConfiguration, OutputData, RegistrationOptions
 from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
 from runyard.sdk.exceptions import UserErrorException
 
@@ -61,7 +62,25 @@ def _output(name: str, given: OutputData) -> Output:
         bool(upload.overwrite) if upload is not None else mode == contract.MOUNT,
         list(upload.source_globs.patterns or ()) if upload is not None and upload.source_globs is not None else [],
         register,
+        _table(registration),
     )
+
+
+def _table(registration: RegistrationOptions | None) -> dict[str, Any] | None:
+    """How the files of an output become a table."""
+    options = registration.dataset_registration_options if registration is not None else None
+    if options is None or not options.additional_transformation:
+        return None
+    try:
+        found = json.loads(options.additional_transformation)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UserErrorException(
+            "additional_transformation is written by OutputFileDatasetConfig.read_delimited_files and "
+            "read_parquet_files; what SDK v1 wrote there cannot be read."
+        )
+    return found
 
 
 def _uploaded(name: str, reference: DataReferenceConfiguration) -> Output:
