@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _OF_AZUREML = (
     *("_base_sdk_common", "_common", "_execution", "_history", "_model_management", "_project", "_restclient"),
     *("_run_impl", "_vendor", "accel", "automl", "contrib", "datadrift", "dataprep", "explain", "fsspec", "interpret"),
-    *("mlflow", "monitoring", "opendatasets", "pipeline", "responsibleai", "studio", "telemetry", "tensorboard"),
+    *("mlflow", "monitoring", "pipeline", "responsibleai", "studio", "telemetry", "tensorboard"),
     "widgets",
 )
 _OF_CORE = (

@@ -24,7 +24,6 @@ def definition(**changed: Any) -> dict[str, Any]:
         {"read": {**DELIMITED, "types": {"a": {"type": "datetime", "formats": ["iso"]}}, "inferred": None}},
         {"read": {"format": "parquet", "partition_format": "/{x}/{d:yyyy}/*.parquet"}},
         {"read": {"format": "json", "invalid_lines": "drop", "encoding": "latin1"}},
-        {"read": {"format": "sql", "query": "SELECT 1", "timeout": 30}},
         {"steps": [{"step": "take", "count": 3}, {"step": "keep", "columns": ["a"]}]},
         {"steps": [{"step": "sample", "probability": 0.5, "seed": -1, "rest": True}]},
         {"steps": [{"step": "filter", "expression": {"op": "<", "of": [{"column": "a"}, {"value": 1}]}}]},

@@ -5,7 +5,6 @@ Beside its sources such a definition has `read`, which is one of
     {"format": "delimited", "separator": ",", "header": "same", "encoding": "utf8", ...}
     {"format": "parquet", ...}
     {"format": "json", "invalid_lines": "error", "encoding": "utf8", ...}
-    {"format": "sql", "query": "SELECT ...", "timeout": 30}
 
 each with `types` (what the user set, by column), and perhaps `inferred` (what was seen in the first rows),
 `include_path` and `partition_format`; `steps`; and perhaps `timestamp`, the names of the columns with times. An
@@ -22,8 +21,8 @@ from typing import Any, Callable, Mapping
 
 from runyard.contracts.data.datasets import SAMPLE, SKIP, TAKE, BadDefinition
 
-DELIMITED, PARQUET, JSON, SQL = "delimited", "parquet", "json", "sql"
-FORMATS = (DELIMITED, PARQUET, JSON, SQL)
+DELIMITED, PARQUET, JSON = "delimited", "parquet", "json"
+FORMATS = (DELIMITED, PARQUET, JSON)
 
 SAME_HEADERS, NO_HEADERS, FIRST_HEADER, ALL_HEADERS = "same", "none", "first", "combined"
 HEADERS = (SAME_HEADERS, NO_HEADERS, FIRST_HEADER, ALL_HEADERS)
@@ -132,10 +131,6 @@ def _are_types(value: object) -> bool:
     )
 
 
-def _is_timeout(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= 86_400
-
-
 _PATHS: Mapping[str, Callable[[object], bool]] = {
     "format": _is_text,
     "types": _are_types,
@@ -159,13 +154,11 @@ _SETTINGS: Mapping[str, Mapping[str, Callable[[object], bool]]] = {
         "invalid_lines": ("error", "drop").__contains__,
         "encoding": lambda value: isinstance(value, str) and value in CODECS,
     },
-    SQL: {"format": _is_text, "types": _are_types, "query": _is_text, "timeout": _is_timeout},
 }
 _NEEDED: Mapping[str, set[str]] = {
     DELIMITED: {"separator", "header", "encoding"},
     PARQUET: set(),
     JSON: {"invalid_lines", "encoding"},
-    SQL: {"query"},
 }
 
 

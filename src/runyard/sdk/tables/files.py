@@ -98,3 +98,8 @@ def _let_go(process: int) -> None:
         folder, lease = _kept.pop(process)
         shutil.rmtree(folder, ignore_errors=True)
         lease.release()
+
+
+def own_folder() -> Path:
+    """A temporary folder of this process, which goes with it."""
+    return _links()[0]

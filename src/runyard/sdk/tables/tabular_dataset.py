@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import uuid
 from datetime import datetime, timedelta
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
 
 from runyard.contracts.data import datasets as datasets_contract
@@ -15,6 +19,7 @@ from runyard.sdk.tables.expressions import RecordExpression, column
 from runyard.sdk.tables.problem import DatasetValidationError, TableProblem
 
 if TYPE_CHECKING:
+    from runyard.sdk.tables.profile import DatasetProfile
     from runyard.sdk.tables.reading import Table
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -23,7 +28,6 @@ _STEP_NAMES = {
     contract.DELIMITED: "ParseDelimited",
     contract.PARQUET: "ReadParquetFile",
     contract.JSON: "ParseJsonLines",
-    contract.SQL: "ReadSql",
     contract.KEEP: "KeepColumns",
     contract.DROP: "DropColumns",
     contract.FILTER: "Filter",
@@ -214,7 +218,102 @@ class TabularDataset(AbstractDataset):
                 if not all(value is None or isinstance(value, datetime) for value in frame.engine.values(batch, name)):
                     raise DatasetValidationError(f"The column {name!r}, which is the timestamp, holds no times.")
 
+    # -- profiles -----------------------------------------------------------------------------------------------------
+
+    def get_profile(self, workspace: Workspace | None = None) -> DatasetProfile:
+        """What each column holds: counts, bounds, means. All rows are read for it, in this process."""
+        from runyard.sdk.tables.profile import profiled
+
+        return profiled(self._table())
+
+    def get_profile_runs(self, workspace: Workspace | None = None) -> list[Any]:
+        """Runs that made a profile: there are none, since `get_profile` makes it."""
+        return []
+
+    def submit_profile_run(
+        self, compute_target: Any, experiment: Any, cache_datastore_name: str | None = None
+    ) -> NoReturn:
+        """A run that makes a profile, which this version has no need of."""
+        raise UserErrorException(
+            "This version of Runyard makes profiles where they are asked for: dataset.get_profile(), also in the "
+            "script of a run."
+        )
+
+    # -- partitions ---------------------------------------------------------------------------------------------------
+
+    @property
+    def partition_keys(self) -> list[str]:
+        """The columns that come from the paths of the files."""
+        format = self._definition["read"].get("partition_format")
+        return [name for name, _ in contract.partition_columns(format)] if format else []
+
+    def get_partition_key_values(self, partition_keys: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """The distinct values of the columns that come from paths. No file is read."""
+        from runyard.sdk.tables.files import shown_path
+        from runyard.sdk.tables.partitions import partition_values
+
+        wanted = list(partition_keys) if partition_keys is not None else self.partition_keys
+        _must_be_keys(wanted, self.partition_keys)
+        definition = datasets_contract.parse(self._definition)
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for each in (self._listed or self)._listing().files:
+            path = shown_path(definition, each)
+            values = partition_values(self._definition["read"]["partition_format"], path)
+            chosen = {name: values[name] for name in wanted}
+            found.setdefault(tuple(chosen.values()), chosen)
+        return list(found.values())
+
+    def partition_by(
+        self,
+        partition_keys: Sequence[str],
+        target: Any,
+        name: str | None = None,
+        show_progress: bool = True,
+        partition_as_file_dataset: bool = False,
+    ) -> Any:
+        """Write the rows to a datastore, in a folder for each combination of the keys' values, and return the dataset
+        of what was written; with a name, as a new version of it."""
+        from runyard.sdk.data.dataset_factory import FileDatasetFactory
+        from runyard.sdk.tables.frames import target_of
+        from runyard.sdk.tables.tabular_factory import TabularDatasetFactory
+        from runyard.sdk.tables.writing import write_partitions
+
+        keys = list(partition_keys)
+        _must_be_keys(keys, self._columns())
+        store, path = target_of(target)
+        path = f"{path}/{uuid.uuid4()}"
+        with tempfile.TemporaryDirectory() as folder:
+            rows = write_partitions(self._table(), Path(folder), keys)
+            if not rows:
+                raise UserErrorException("There are no rows to write.")
+            if show_progress:
+                print(f"Writing {rows:,} rows to {path} in {store.name}.")
+            store.upload(src_dir=folder, target_path=path, overwrite=True, show_progress=False)
+        sources = (store, f"{path}/**/*.parquet")
+        format = f"/{path}/" + "/".join(f"{{{key}}}" for key in keys) + "/*.parquet"
+        if partition_as_file_dataset:
+            made: Any = FileDatasetFactory.from_files(sources)
+        else:
+            made = TabularDatasetFactory.from_parquet_files(sources, validate=False, partition_format=format)
+        return made if name is None else made.register(store.workspace, name, create_new_version=True)
+
     # -- files --------------------------------------------------------------------------------------------------------
+
+    def to_csv_files(self, separator: str = ",") -> FileDataset:
+        """The table as delimited files, which are written when they are first asked for."""
+        from runyard.sdk.tables.writing import write_csv
+        from runyard.sdk.tables.written_files import WrittenFiles
+
+        if not isinstance(separator, str) or len(separator) != 1:
+            raise ValueError(f"The separator is one character, not {separator!r}.")
+        return WrittenFiles(self, f"WriteDelimited {separator!r}", lambda table, to: write_csv(table, to, separator))
+
+    def to_parquet_files(self) -> FileDataset:
+        """The table as Parquet files, which are written when they are first asked for."""
+        from runyard.sdk.tables.writing import write_parquet
+        from runyard.sdk.tables.written_files import WrittenFiles
+
+        return WrittenFiles(self, "WriteParquet", write_parquet)
 
     def download(
         self,
@@ -242,6 +341,16 @@ class TabularDataset(AbstractDataset):
         files = FileDataset(listed._definition, listed._workspace, listed._document)
         definition = datasets_contract.parse(self._definition)
         return Table(self._definition, lambda: table_files(files, found, definition), chosen_engine())
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the columns with their types, as the definition has them. Nothing is read."""
+        read = self._definition["read"]
+        types = {**(read.get("inferred") or {}), **(read.get("types") or {})}
+        columns = "".join(f"<tr><td>{escape(name)}</td><td>{type['type']}</td></tr>" for name, type in types.items())
+        table = f"<table><tr><th>column</th><th>type</th></tr>{columns}</table>" if columns else ""
+        sources = ", ".join(escape(str(each)) for each in datasets_contract.parse(self._definition).sources[:3])
+        title = f"{escape(self.name)}, version {self.version}" if self.name else "TabularDataset"
+        return f"<p><b>{title}</b>: {sources}<br>{' → '.join(map(escape, self._steps()))}</p>{table}"
 
     def _steps(self) -> list[str]:
         read = self._definition["read"]
@@ -275,6 +384,15 @@ class TabularDataset(AbstractDataset):
         unknown = [name for name in names if name not in known]
         if unknown:
             raise DatasetValidationError(f"The dataset has no column {unknown[0]!r}. It has: {', '.join(known[:20])}.")
+
+
+def _must_be_keys(keys: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [key for key in keys if key not in known]
+    if not keys or unknown or len(set(keys)) < len(keys):
+        said = f"{unknown[0]!r} is none" if unknown else "each is named once"
+        raise UserErrorException(
+            f"Partition keys are columns of the dataset, and {said}. There is: {', '.join(known[:20]) or 'none'}."
+        )
 
 
 def _names(columns: Sequence[str] | str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, NoReturn
 
 from runyard.contracts.data import datasets as datasets_contract
 from runyard.contracts.data import tables as contract
@@ -94,6 +94,69 @@ class TabularDatasetFactory:
             **_of_paths(include_path, partition_format),
         }
         return _validated(_dataset(path, read), validate)
+
+    @staticmethod
+    def from_sql_query(
+        query: Any,
+        validate: bool = True,
+        set_column_types: Mapping[str, DataType] | None = None,
+        query_timeout: int = 30,
+    ) -> NoReturn:
+        """Rows out of a database, which this version does not read itself."""
+        raise UserErrorException(
+            "This version of Runyard does not do Dataset.Tabular.from_sql_query yet. Read the rows with "
+            "pandas.read_sql(query, address), and keep them: "
+            "Dataset.Tabular.register_pandas_dataframe(frame, datastore, 'name')."
+        )
+
+    @staticmethod
+    def register_pandas_dataframe(
+        dataframe: Any,
+        target: Any,
+        name: str,
+        description: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        show_progress: bool = True,
+        row_group_size: int | None = None,
+        make_target_path_unique: bool = True,
+    ) -> TabularDataset:
+        """Write a frame of pandas to a datastore as Parquet, and register it: always as a new version."""
+        from runyard.sdk.tables.frames import register_frame
+
+        options = (show_progress, row_group_size, make_target_path_unique)
+        return register_frame(dataframe, target, name, description, tags, *options)
+
+    @staticmethod
+    def register_spark_dataframe(
+        dataframe: Any,
+        target: Any,
+        name: str,
+        description: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        show_progress: bool = True,
+    ) -> TabularDataset:
+        """The same for a frame of Spark, which must fit into this process."""
+        if not hasattr(dataframe, "toPandas"):
+            raise ValueError(f"What is registered is a Spark DataFrame, not a {type(dataframe).__name__}.")
+        from runyard.sdk.tables.frames import register_frame
+
+        return register_frame(dataframe.toPandas(), target, name, description, tags, show_progress, None, True)
+
+    @staticmethod
+    def register_dask_dataframe(
+        dataframe: Any,
+        target: Any,
+        name: str,
+        description: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        show_progress: bool = True,
+    ) -> TabularDataset:
+        """The same for a frame of dask, which must fit into this process."""
+        if not hasattr(dataframe, "compute"):
+            raise ValueError(f"What is registered is a dask DataFrame, not a {type(dataframe).__name__}.")
+        from runyard.sdk.tables.frames import register_frame
+
+        return register_frame(dataframe.compute(), target, name, description, tags, show_progress, None, True)
 
 
 def _of_paths(include_path: bool, partition_format: str | None) -> dict[str, Any]:
