@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Compiled bytecode makes every process of a run start faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check unit slurm frameworks bench api format clean
+.PHONY: demo test quick check unit slurm fuse frameworks bench api format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/quickstart/submit.py
@@ -25,7 +25,7 @@ check: $(VENV)/.dev
 quick: check
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not (cluster or container or framework or slow)"
 
-unit: $(VENV)/.dev slurm frameworks
+unit: $(VENV)/.dev slurm fuse frameworks
 	$(BIN)/python -m tests.support.twice
 
 # Has what it is called, two programs of it, and its packages.
@@ -41,6 +41,9 @@ slurm:
 	$(call installed,Slurm,slurmctld,munged,slurm-wlm munge)
 	$(call installed,What makes nodes that are apart,ip,unshare,iproute2 util-linux)
 	$(call installed,Slurm's accounting,slurmdbd,mariadbd,slurmdbd mariadb-server-core)
+
+fuse:
+	$(call installed,FUSE,fusermount3,fusermount3,fuse3 libfuse3-3)
 
 # Environments with torch, TensorFlow, Open MPI and Ray (3 GB, made once), so that no test has to wait for them.
 frameworks: $(VENV)/.dev

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from runyard.client.data.cache import Cache, Lease, key_of
-from runyard.client.data.problem import FULL, DiskFull, Halted
+from runyard.client.data.problem import FULL, Changed, DiskFull, Halted
 from runyard.client.data.problem import TransferProblem as TransferProblem
 from runyard.client.data.transfer import Around, Fresh, check, fetch
 from runyard.client.data.web import Web
@@ -236,8 +236,16 @@ class _Bringing:
 
     def _fetch(self, each: Mapping[str, Any], part: Path, pieces: Path | None = None) -> None:
         if each.get("url"):
-            fetch(each, part, self._around, pieces)
-        elif each.get("content"):
+            try:
+                fetch(each, part, self._around, pieces)
+                return
+            except Changed:
+                raise
+            except TransferProblem:  # the object store may be out of this machine's reach
+                if not each.get("content"):
+                    raise
+                part.unlink(missing_ok=True)
+        if each.get("content"):
             self._serve(str(each["content"]), part, self._halt)
             check(each, part)
             self._count(part.stat().st_size)

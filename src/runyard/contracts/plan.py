@@ -81,6 +81,7 @@ class Plan:
     target_type: str = "local"  # the type of the target, for the script
     data_cache: str = ""  # the folder of data that was fetched for runs
     data_limit: int | None = None  # bytes; beyond it, what was not used for the longest time is removed
+    mount_python: str = ""  # an interpreter on the server's disk that has what a lazy mount needs
     lazy_above: int | None = None  # bytes; a dataset with more to be fetched is mounted lazily, where that can be had
     manifest: str | None = None  # the snapshot's, where it is short and the engine has it
 

@@ -102,6 +102,7 @@ class Crew:
             shares = self.state.shares_work
             self._inputs = bring_inputs(self.plan, self.folder, self.work, shares, check, report)
             self.plan = replace(self.plan, launch=self._inputs.launch)
+            self._children.spared = self._inputs.processes
         if self.plan.launch.outputs:
             from runyard.node.prepare.data_outputs import with_outputs
 
@@ -188,7 +189,7 @@ class Crew:
         self._remove_containers()
         self._remove_files_of_mpi()
         if self._inputs is not None:
-            self._inputs.lease.release()
+            self._inputs.end()
         return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
     def load_the_rest(self) -> None:
@@ -281,6 +282,8 @@ class Crew:
         error = None
         if not exit.ok and (self._stopped_at is None or at < self._stopped_at):
             error = self._describe(rank, exit, log)
+            if self._inputs is not None:
+                error = self._inputs.told(error)
         return RankEnd(rank.rank, rank.node, exit.code, exit.signal, at, logged, error)
 
     def _describe(self, rank: Rank, exit: Exit, log: Path) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import secrets as random
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from runyard.contracts import vm_sizes
@@ -64,6 +67,7 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         link=random.token_hex(16),
         data_cache=str(around.home / "data-cache"),
         data_limit=workspace_settings.data_limit(settings),
+        mount_python=sys.executable if _can_mount() else "",
         lazy_above=workspace_settings.lazy_above(settings),
     )
     plans = [replace(first, node=node) for node in range(run.nodes)]
@@ -72,6 +76,11 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
     if target.vm_size:
         plans[0] = replace(first, launch=replace(first.launch, notes=[*first.launch.notes, _wish(target)]))
     return Gang(plans, manifest, Resources())
+
+
+@lru_cache(maxsize=1)
+def _can_mount() -> bool:
+    return importlib.util.find_spec("mfusepy") is not None
 
 
 def _wish(target: Target) -> str:

@@ -46,7 +46,7 @@ def test_keys_change_with_what_tells_a_file_from_another() -> None:
         {"etag": None, "modified": "m"},
     ]
     assert len({key_of(ENTRY), *(key_of({**ENTRY, **each}) for each in others)}) == 5
-    signed = {**ENTRY, "address": "s3://b/a"}
+    signed = {**ENTRY, "content": "datasets/1/content"}
     assert key_of({**signed, "url": "http://x/a?sig=1"}) == key_of({**signed, "url": "http://x/a?sig=2"})
 
 

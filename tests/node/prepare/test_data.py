@@ -39,7 +39,7 @@ def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
     there = {"path": "/a.txt", "source": "s", "size": None, "etag": None, "modified": None, "local": None}
     found = Listing([{**there, "url": None, "content": None}], False, False)
     lease = Cache(tmp_path / "cache").lease()
-    node = data._Node(plan(), folder, folder / "work", False, False, lease, lambda: None, lambda reason: None)
+    node = data._Node(plan(), folder, folder / "work", False, False, lease, {}, lambda: None, lambda reason: None)
     place.mkdir()
     (place / "mine").write_text("mine")
     with pytest.raises(RunProblem) as taken:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
-from runyard.cli.commands import data_cache
+from runyard.cli.commands import data_cache, data_runs
 from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption
@@ -35,14 +35,19 @@ def ls(as_json: JsonOption = False) -> None:
 
 
 def show(name: NameArgument, version: VersionOption = None, as_json: JsonOption = False) -> None:
-    """Show one dataset: its sources, tags and versions."""
+    """Show one dataset: its sources, tags and versions, and the runs that read it."""
     from runyard.sdk.data.abstract_dataset import of_document
 
-    found = _dataset(_workspace(), name, version)
+    workspace = _workspace()
+    found = _dataset(workspace, name, version)
+    runs = data_runs.reading(workspace, str(found.id))
     if as_json:
-        screen.document(found._document)
-    else:
-        print(of_document(found._saved(), found._document))
+        screen.document({**(found._document or {}), "runs": runs})
+        return
+    print(of_document(found._saved(), found._document))
+    if runs:
+        print()
+        screen.table(("RUN", "STATUS", "INPUT", "MODE", "FILES", "SIZE", "DIGEST"), data_runs.rows(runs))
 
 
 def files(name: NameArgument, version: VersionOption = None, as_json: JsonOption = False) -> None:
@@ -168,6 +173,7 @@ app = group("data", "Datasets: what is registered, their files, and addresses th
 app.command()(ls)
 app.command()(show)
 app.command()(files)
+app.command()(data_runs.compare)
 app.command()(get)
 app.command()(rm)
 app.command(name="map")(map_prefix)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -83,10 +82,13 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
 
 def _seen(run: RunDocument, name: str) -> str:
     """How much of an input the run saw, once that was recorded."""
+    from runyard.contracts.data.seen import of_run  # only for the runs that have data
+
     try:
-        found = json.loads(run["properties"].get(f"runyard.data.{name}") or "")
-        return f", {formatting.count(int(found['files']), 'file')}, {formatting.size(int(found['bytes']))}"
-    except (ValueError, TypeError, KeyError):
+        found = of_run(run["properties"])[name]
+        size = f"{formatting.count(int(found['files']), 'file')}, {formatting.size(int(found['bytes']))}"
+        return f", {size}, digest {found['digest'][:12]}"
+    except (TypeError, KeyError, ValueError):
         return ""
 
 

@@ -59,8 +59,12 @@ class Entry:
 
 def address_of(each: Mapping[str, Any]) -> str:
     """What a file is known by, whatever signature its address has today."""
-    found = each.get("address") or each.get("url") or (f"file:{each['local']}" if each.get("local") else "")
-    return str(found or each["source"])
+    url = each.get("url")
+    if each.get("address"):
+        return str(each["address"])
+    if url:
+        return str(url).partition("?")[0] if each.get("content") else str(url)  # what the server signs, it also gives
+    return f"file:{each['local']}" if each.get("local") else f"{each['source']}{each['path']}"
 
 
 def key_of(each: Mapping[str, Any]) -> str | None:

@@ -76,7 +76,7 @@ def piece(each: Mapping[str, Any], begin: int, end: int, file: int, around: Arou
 
     def once(url: str) -> bool:
         nonlocal got
-        with around.web.ask(url, begin + got, end) as answer:
+        with around.web.ask(url, begin + got, end, each.get("headers")) as answer:
             if answer.status == 200:
                 return False
             _must_be(answer, 206, each, url)
@@ -232,7 +232,7 @@ def _must_be(answer: Answer, status: int, each: Mapping[str, Any], url: str) -> 
     if answer.status != status:
         raise _Refusal(answer.status, answer.reason)
     listed, now = each.get("etag"), answer.headers.get("ETag")
-    if listed and now and _bare(str(listed)) != _bare(now) and not each.get("content"):
+    if listed and now and _bare(str(listed)) != _bare(now):
         raise Changed(each, f"has changed since it was listed (ETag {now}, and it was {listed})")
 
 

@@ -43,6 +43,7 @@ class Children:
 
     def __init__(self, cookie: str, grace: float, signals: Signals) -> None:
         self.all: list[Child] = []
+        self.spared: set[int] = set()  # processes that serve those of the run, and are ended after them
         self._cookie, self._grace, self._signals = cookie, grace, signals
 
     def start(self, argv: list[str], work: Path, variables: Mapping[str, str], log: Path) -> Child:
@@ -95,4 +96,4 @@ class Children:
         return ended
 
     def living(self) -> list[processes.Process]:
-        return processes.below_me(self._cookie)
+        return [each for each in processes.below_me(self._cookie) if each.pid not in self.spared]

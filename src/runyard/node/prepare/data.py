@@ -7,19 +7,25 @@ rest is fetched, through the cache of this node. In a container links would lead
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import os
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Mapping
 
-from runyard.client.data.cache import Cache, Lease
+from runyard.client.data.cache import Cache, Lease, key_of
+from runyard.client.data.mounts import Mounted, NotMounted, detach_dead, mount
 from runyard.client.data.problem import TransferProblem
-from runyard.client.data_files import Listing, append, bring, listing, rest_of, words
-from runyard.client.http import quote
+from runyard.client.data.renewal import Renewal, as_order
+from runyard.client.data_files import Listing, append, bring, is_here, listing, rest_of, words
+from runyard.client.http import Client, Locator, quote
 from runyard.contracts import journal, names
 from runyard.contracts.data import datasets as contract
+from runyard.contracts.data import seen as seen_contract
 from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Launch, Plan, run_of_folder
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
@@ -35,10 +41,29 @@ REPORT_EVERY = 10.0  # seconds between two states of a run that tell how far a t
 
 @dataclass(frozen=True)
 class Inputs:
-    """The launch of a run with the variables of its inputs, which are here, and stay until `lease` is released."""
+    """The launch of a run with the variables of its inputs, which are here, and stay until `end`."""
 
     launch: Launch
     lease: Lease
+    mounted: Mapping[str, Mounted]  # those that are mounted lazily, by name
+
+    @property
+    def processes(self) -> set[int]:
+        return {each.pid for each in self.mounted.values()}
+
+    def end(self) -> None:
+        """Let go of what was fetched and mounted. Nothing stays mounted."""
+        for each in self.mounted.values():
+            each.end()
+        self.lease.release()
+
+    def told(self, error: Mapping[str, Any]) -> dict[str, Any]:
+        """The error of a run, with the mounts that were lost before it failed."""
+        lost = [f"{name!r} (process {each.pid})" for name, each in self.mounted.items() if not each.lives]
+        if not lost:
+            return dict(error)
+        message = f"{error['message']} The mount of the input {', '.join(lost)} was lost before: its process ended."
+        return {**error, "message": message}
 
 
 @dataclass(frozen=True)
@@ -51,6 +76,7 @@ class _Node:
     shares_work: bool
     contained: bool
     lease: Lease
+    mounted: dict[str, Mounted]
     check: Callable[[], None]
     report: Callable[[str], None]
 
@@ -67,13 +93,14 @@ def bring_inputs(
         lease = cache.lease()
     except OSError as error:
         raise out_of_disk(error, cache.folder) from error
-    node = _Node(plan, folder, work, shares_work, contained, lease, check, report)
+    for place in detach_dead():
+        log_line(f"unmounted {place}, which a run that was killed has left")
+    node = _Node(plan, folder, work, shares_work, contained, lease, {}, check, report)
     try:
-        launch = _with_inputs(node)
+        return Inputs(_with_inputs(node), lease, node.mounted)
     except BaseException:
-        lease.release()
+        Inputs(plan.launch, lease, node.mounted).end()
         raise
-    return Inputs(launch, lease)
 
 
 def _with_inputs(node: _Node) -> Launch:
@@ -100,21 +127,24 @@ def _with_inputs(node: _Node) -> Launch:
             size = f"{len(found.files):,} files, {found.bytes:,} bytes"
             log_line(f"input {name} ({each['mode']}): {size}, {ways}, in {took:.1f} s: {value}")
             listed.append(name)
-            seen[f"runyard.data.{name}"] = json.dumps(_record(each, found), ensure_ascii=False)
+            if plan.node == 0:
+                made = seen_contract.record(str(each["dataset"]), each["mode"], found.files, name)
+                seen[seen_contract.property_of(name, plan.attempt)] = json.dumps(made, ensure_ascii=False)
+                if "listing" in made:
+                    _keep_listing(client, node.folder, name, found)
         variables[contract.PATH_VARIABLE + name] = value
         for variable in (name, name.upper()):
             if variable.lower() not in contract.OF_THE_SYSTEM:
                 variables[variable] = value
     variables[contract.VARIABLES] = ",".join(listed)
-    if plan.node == 0 and seen:
+    if seen:
         _write(plan, node.folder, seen)
     return replace(plan.launch, environment_variables={**plan.launch.environment_variables, **variables})
 
 
 def _listing(client: RetryingClient, plan: Plan, each: Mapping[str, Any]) -> Listing:
-    address = f"/api/workspaces/{quote(plan.workspace)}/datasets/{quote(str(each['dataset']))}"
     try:
-        found = listing(lambda path, params: client.send("GET", path, params=dict(params)), address)
+        found = listing(lambda path, params: client.send("GET", path, params=dict(params)), _address(plan, each))
     except Refused as refusal:
         raise RunProblem(NOT_THERE, f"The input {each['name']!r} cannot be had: {refusal}") from refusal
     unsafe = [path for path in found.layout() if not contract.is_safe(path)]
@@ -152,21 +182,29 @@ def _place(plan: Plan, folder: Path, work: Path, each: Mapping[str, Any], contai
 
 def _bring(node: _Node, each: Mapping[str, Any], found: Listing, place: Path) -> str:
     plan, folder = node.plan, node.folder
-    mount = each["mode"] == contract.MOUNT
+    mounts = each["mode"] == contract.MOUNT
     own = folder / INPUTS / str(each["name"])
     at = place if folder in place.parents or own == place else own
     _must_be_empty(place, each, plan)
-    places = [at / path[1:] for path in (found.mounted() if mount else found.layout())]
+    places = [at / path[1:] for path in (found.mounted() if mounts else found.layout())]
+    server_file = Path(plan.server_file) if plan.server_file else None
+    renewal = Renewal(Client(Locator(plan.server_url, plan.token, server_file)), _address(plan, each))
     try:
         os.makedirs(at, exist_ok=True)
+        lazily = _lazily(node, each, found, at) if mounts else None
+        if lazily is not None:
+            if at != place:
+                _lead(place, at)
+            return lazily
         ways = bring(
             found.files,
             places,
             _server(plan, folder),
-            link=mount and not node.contained,
+            link=mounts and not node.contained,
             lease=node.lease,
             check=node.check,
             told=_progress(str(each["name"]), node.report),
+            fresh=renewal,
         )
         if at != place:
             _lead(place, at)
@@ -180,6 +218,46 @@ def _bring(node: _Node, each: Mapping[str, Any], found: Listing, place: Path) ->
     except OSError as error:
         raise out_of_disk(error, at) from error
     return words(ways)
+
+
+def _lazily(node: _Node, each: Mapping[str, Any], found: Listing, at: Path) -> str | None:
+    """Mount an input lazily, if that is better than to fetch all of it; the way that was taken, in words."""
+    plan, name = node.plan, str(each["name"])
+    if plan.lazy_above is None or found.bytes <= plan.lazy_above:
+        return None
+    cache = node.lease.cache
+    keys = [(file, key_of(file)) for file in found.files if not is_here(file)]
+    missing = [file for file, key in keys if key is None or cache.find(key, file["size"]) is None]
+    size = sum(int(file["size"] or 0) for file in missing)
+    if size <= plan.lazy_above:
+        return None
+    try:
+        if any(file["size"] is None for file in missing):
+            raise NotMounted("the size of a file is not known")
+        if node.contained:
+            raise NotMounted("a container does not see it")
+        if plan.distribution.nodes > 1 and node.work in at.parents:
+            raise NotMounted("other nodes share the folder")
+        renewal = as_order(plan.server_url, plan.token, plan.server_file, _address(plan, each))
+        files = [{**_readable(plan, file), "at": path} for file, path in zip(found.files, found.mounted())]
+        pythons = [plan.mount_python, sys.executable]
+        node.mounted[name] = mount(at, files, cache.folder, Path(plan.sdk), pythons, renewal, node.check)
+    except NotMounted as why:
+        log_line(f"input {name}: {size:,} bytes are fetched before the script starts, not as it reads them: {why}")
+        return None
+    return f"{len(missing):,} mounted lazily ({size:,} bytes, by process {node.mounted[name].pid})"
+
+
+def _readable(plan: Plan, file: Mapping[str, Any]) -> dict[str, Any]:
+    """A file as another process reads it: what only the server gives has its address, with the run's token."""
+    if file.get("url") or not file.get("content"):
+        return dict(file)
+    url = f"{plan.server_url}/api/workspaces/{quote(plan.workspace)}/{file['content']}"
+    return {**file, "url": url, "headers": {"Authorization": f"Bearer {plan.token}"}}
+
+
+def _address(plan: Plan, each: Mapping[str, Any]) -> str:
+    return f"/api/workspaces/{quote(plan.workspace)}/datasets/{quote(str(each['dataset']))}"
 
 
 def _server(plan: Plan, folder: Path) -> Callable[[str, Path, Callable[[], None]], None]:
@@ -245,24 +323,17 @@ def _lead(place: Path, at: Path) -> None:
     os.symlink(at, place)
 
 
-def _record(each: Mapping[str, Any], found: Listing) -> dict[str, Any]:
-    """What the run really saw, so that two runs can be compared."""
-    return {
-        "dataset": each["dataset"],
-        "mode": each["mode"],
-        "files": len(found.files),
-        "bytes": found.bytes,
-        "seen": [
-            {
-                "source": file["source"],
-                "from": file.get("address") or file.get("url") or file.get("local"),
-                "size": file["size"],
-                "etag": file["etag"],
-                "modified": file["modified"],
-            }
-            for file in found.files[:20]
-        ],
-    }
+def _keep_listing(client: RetryingClient, folder: Path, name: str, found: Listing) -> None:
+    """Put a listing that is too long for a property into the run's history."""
+    path = folder / "temp" / f"{name}.jsonl.gz"
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", errors="surrogateescape") as file:
+        file.writelines(seen_contract.lines(found.files))
+    content = path.read_bytes()
+    path.unlink()
+    try:
+        client.put(seen_contract.listing_file(name), content, len(content), hashlib.sha256(content).hexdigest())
+    except Refused as refusal:
+        log_line(f"the listing of the input {name} could not be kept: {refusal}")
 
 
 def _write(plan: Plan, folder: Path, properties: Mapping[str, str]) -> None:

@@ -78,6 +78,10 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
         replace(former, runner=mine, machine=machine(), processes=left).save(folder)
         if here:
             _end_processes(former, plan.grace_seconds, signals)
+            if plan.launch.inputs:
+                from runyard.client.data.mounts import detach_below
+
+                detach_below(folder)
             if Specification.from_dict(plan.launch.environment).kind == CONTAINER:
                 from runyard.environments.containers.runtime import remove_containers
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from runyard.client.http import quote
+from runyard.contracts.data.seen import of_run
 from runyard.sdk.exceptions import ActivityFailedException
 from runyard.sdk.run.error import error_lines
 
@@ -40,6 +41,7 @@ def details(document: RunDocument) -> dict[str, Any]:
 def input_datasets(document: RunDocument) -> list[dict[str, Any]]:
     """The datasets that the run was given, as SDK v1 lists them."""
     found = []
+    seen = of_run(document["properties"])
     for each in (document.get("launch") or {}).get("inputs") or ():
         how: dict[str, Any] = {
             "type": "RunInput",
@@ -48,7 +50,10 @@ def input_datasets(document: RunDocument) -> list[dict[str, Any]]:
         }
         if each.get("path_on_compute"):
             how["pathOnCompute"] = each["path_on_compute"]
-        found.append({"dataset": {"id": each["dataset"]}, "consumptionDetails": how})
+        one: dict[str, Any] = {"dataset": {"id": each["dataset"]}, "consumptionDetails": how}
+        if each["name"] in seen:
+            one["seen"] = {key: seen[each["name"]].get(key) for key in ("files", "bytes", "digest")}
+        found.append(one)
     return found
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from runyard.contracts import names, states
 from runyard.contracts.compute import LOCAL, RESTARTS, Target
-from runyard.contracts.data import datasets
+from runyard.contracts.data import datasets, seen
 from runyard.contracts.data.outputs import DEFAULT_DATASTORE, DEFAULT_PATH, Output
 from runyard.contracts.distribution import BadDistribution, Distribution
 from runyard.contracts.secrets import veil
@@ -267,6 +267,14 @@ def _distribution(launch: LaunchRequest | None) -> Distribution:
     return Distribution() if launch is None else Distribution(**launch.distribution.model_dump())
 
 
+def _data_of(request: RunRequest) -> dict[str, str | None]:
+    """Which datasets the run reads, so that those find their runs."""
+    found: dict[str, list[str]] = {}
+    for each in request.launch.inputs if request.launch is not None else ():
+        found.setdefault(seen.OF_DATASET + each.dataset, []).append(each.name)
+    return {key: ",".join(names) for key, names in found.items()}
+
+
 def _without_secrets(request: RunRequest, secrets: Secrets) -> RunRequest:
     """A copy of the request that names its secrets instead of holding them, so that it can be stored and shown."""
     store_secret = storing(secrets)
@@ -310,7 +318,7 @@ def _create(connection: Connection, request: RunRequest, by: str | None) -> Run:
             display_name=request.display_name,
             description=request.description,
             tags=request.tags if sweep is None else {**request.tags, **sweep_request.tags_of(sweep)},
-            properties={**_properties_of(connection, request, by), **properties},
+            properties={**_properties_of(connection, request, by), **properties, **_data_of(request)},
             target=request.target,
             submitted_by=_submitted_by(connection, request.parent_id or by),
             snapshot_id=request.snapshot_id,
