@@ -73,7 +73,7 @@ def test_the_version_that_scripts_print() -> None:
     assert azureml.core.__version__ == azureml.core.VERSION
 
 
-@pytest.mark.parametrize("name", ["Model", "Webservice", "Keyvault"])
+@pytest.mark.parametrize("name", ["Model", "Webservice"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
     message = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
     with pytest.raises(ImportError, match=message):

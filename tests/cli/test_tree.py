@@ -15,6 +15,7 @@ def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
     assert set(root.commands) == {
         *main.COMMANDS,
         "sweep",
+        "secret",
         "compute",
         "env",
         "data",
