@@ -11,7 +11,7 @@ from functools import partial
 
 from benchmarks import table, venvs
 
-NAMES = ("logging", "start", "gang", "queue", "snapshot", "environments", "points", "server", "scale")
+NAMES = ("logging", "start", "gang", "queue", "sweep", "snapshot", "environments", "points", "server", "scale")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -24,6 +24,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 FOLDER = Path(__file__).resolve().parent / ".environments"
 
 TRACKERS = ("mlflow==3.17.0", "trackio==0.43.0")
+SWEEPERS = ("optuna==5.0.0", "submitit==1.5.4", "ray[tune]==2.60.0")
 LAUNCHERS = ("submitit==1.5.4", "ray[default]==2.60.0")
 
 

@@ -69,6 +69,7 @@ class RealThings:
                 "name": "env-a",
                 "version": "1",
             },
+            "/api/workspaces/{workspace}/secrets": lambda label: {"workspace": "local", "name": self._secret()},
             "/api/workspaces/{workspace}/wheels": lambda label: {"workspace": "local", "name": WHEEL},
             "/api/workspaces/{workspace}/compute": lambda label: {
                 "workspace": "local",
@@ -176,6 +177,10 @@ class RealThings:
         body = {"name": name, "create_new_version": True}
         self.client.ok("POST", f"/api/workspaces/local/datasets/{self._dataset}/registrations", body)
         return name
+
+    def _secret(self) -> str:
+        self.client.ok("PUT", "/api/workspaces/local/secrets/mine", {"value": "s"})
+        return "mine"
 
     def _workspace(self) -> str:
         name = self.fresh("workspace-")

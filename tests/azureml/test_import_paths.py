@@ -73,7 +73,7 @@ def test_the_version_that_scripts_print() -> None:
     assert azureml.core.__version__ == azureml.core.VERSION
 
 
-@pytest.mark.parametrize("name", ["Model", "Webservice", "Keyvault"])
+@pytest.mark.parametrize("name", ["Model", "Webservice"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
     message = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
     with pytest.raises(ImportError, match=message):
@@ -86,8 +86,6 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("import azureml.pipeline.core", "azureml.pipeline"),
-        ("from azureml.train.automl import AutoMLConfig", "azureml.train.automl"),
         ("from azureml.core.webservice import AciWebservice", "azureml.core.webservice"),
         ("from azureml.core import model", "azureml.core.model"),
         ("from azureml.core.model import Model", "azureml.core.model"),
@@ -101,6 +99,21 @@ def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(cod
     with pytest.raises(ImportError) as caught:
         exec(code)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "instead"),
+    [
+        ("import azureml.pipeline.core", "azureml.pipeline", "run.submit_child"),
+        ("from azureml.pipeline.steps import PythonScriptStep", "azureml.pipeline", "run.submit_child"),
+        ("from azureml.train.automl import AutoMLConfig", "azureml.train.automl", "azureml.train.hyperdrive"),
+        ("from azureml.interpret import ExplanationClient", "azureml.interpret", "interpret"),
+    ],
+)
+def test_a_module_that_will_not_come_is_refused_with_what_to_use_instead(code: str, what: str, instead: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=f"{what} is part of SDK v1, not of Runyard") as caught:
+        exec(code)
+    assert instead in str(caught.value)
 
 
 def test_who_asks_whether_a_module_is_there_is_told_no() -> None:

@@ -14,6 +14,8 @@ def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
     root: Any = get_command(app)
     assert set(root.commands) == {
         *main.COMMANDS,
+        "sweep",
+        "secret",
         "compute",
         "env",
         "data",

@@ -13,6 +13,7 @@ from tests.support.gang_yard import ENDED, GangYard
 from azureml.core import Experiment, Run
 from azureml.core.runconfig import PyTorchConfiguration
 from azureml.exceptions import ActivityFailedException
+from azureml.train.hyperdrive import GridParameterSampling, HyperDriveConfig, HyperDriveRun, PrimaryMetricGoal, choice
 from runyard.sdk.submit.distributed import PlainConfiguration
 
 __all__ = ["cluster_yard", "gangs"]
@@ -70,6 +71,31 @@ def test_every_rank_logs_into_the_one_run(gangs: GangYard) -> None:
     assert "user_logs/std_log.txt" not in files
     assert {"system_logs/runner.log", "system_logs/runner_node_1.log"} <= set(files)
     assert "rank 3 of 4" in gangs.runyard("logs", run.id, "--rank", "3")
+
+
+def test_a_sweep_of_gangs(gangs: GangYard) -> None:
+    """Each child is a gang of its own; of its ranks, the one that logs the metric first counts."""
+    script = """
+        import os, sys
+        from azureml.core import Run
+        if os.environ['RANK'] == '3':
+            for step in range(3):
+                Run.get_context().log('score', step * int(sys.argv[-1]))
+    """
+    config = HyperDriveConfig(
+        GridParameterSampling({"x": choice(1, 2)}),
+        "score",
+        PrimaryMetricGoal.MAXIMIZE,
+        max_total_runs=2,
+        max_concurrent_runs=1,
+        run_config=gangs.gang_config(script, distribution=TWO_BY_TWO),
+    )
+    run = Experiment(gangs.workspace, "gangs").submit(config)
+    assert isinstance(run, HyperDriveRun)
+    gangs.submitted.append(run)
+    gangs.finish(run)
+    order = run.get_children_sorted_by_primary_metric()
+    assert [(each["run_id"], each["best_primary_metric"]) for each in order] == [(f"{run.id}_1", 4), (f"{run.id}_0", 2)]
 
 
 @pytest.mark.parametrize("cluster_yard", [ENGINES["ray"]], indirect=True)

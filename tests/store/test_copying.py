@@ -13,7 +13,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.contracts.sweeps.sweep import Sweep
 from runyard.store import copying, tables
-from runyard.store.assets import datasets, datastores, environment_maps, environments, run_outputs, sweeps
+from runyard.store.assets import datasets, datastores, environment_maps, environments, run_outputs, sweeps, vault
 from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
@@ -48,6 +48,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
         environment = {"name": "mine", "docker": {"buildContext": {"location": f"runyard://snapshots/{code.id}"}}}
         environments.register(connection, "other", environment)
         environment_maps.put(connection, "other", "*", definition=environment)
+        vault.put(connection, "other", "mine", "RUNYARD_SECRET_x", "ü")
         workspace_settings.put(connection, "other", "environments.relax", "true")
         wheels.put(connection, "other", "mine-1.0-py3-none-any.whl", wheel)
         images = datasets.save(connection, "other", {"kind": "file", "sources": [{"url": "http://h/ü"}], "steps": []})

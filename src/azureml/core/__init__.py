@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
     from runyard.sdk.submit.script_run import ScriptRun
     from runyard.sdk.submit.script_run_config import ScriptRunConfig
+    from runyard.sdk.workspace.keyvault import Keyvault
     from runyard.sdk.workspace.workspace import Workspace
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Datastore",
     "Environment",
     "Experiment",
+    "Keyvault",
     "Run",
     "RunConfiguration",
     "ScriptRun",
@@ -54,6 +56,7 @@ __getattr__ = late_names(
         "Datastore": "runyard.sdk.datastore.datastore",
         "Environment": "runyard.sdk.environment.environment",
         "Experiment": "runyard.sdk.experiment",
+        "Keyvault": "runyard.sdk.workspace.keyvault",
         "Run": "runyard.sdk.run.run",
         "RunConfiguration": "runyard.sdk.submit.runconfig",
         "ScriptRun": "runyard.sdk.submit.script_run",
@@ -66,7 +69,6 @@ __getattr__ = late_names(
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
     not_yet=(
-        "Keyvault",
         "Model",
         "Webservice",
         "diagnostic_log",

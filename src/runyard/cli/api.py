@@ -56,6 +56,7 @@ class Api:
         status: str | None = None,
         tags: Sequence[str] = (),
         children: bool = False,
+        type: str | None = None,
         short: str | None = None,
         part: str | None = None,
         before: datetime | None = None,
@@ -73,6 +74,7 @@ class Api:
                     "status": status,
                     "tag": list(tags),
                     "include_children": children,
+                    "type": type,
                     "short": short,
                     "part": part,
                     "before": None if before is None else before.isoformat(),
@@ -113,7 +115,9 @@ class Api:
         except ClientProblem as problem:
             if problem.code != "run_not_found":
                 raise
-        first = list(itertools.islice(self.runs(children=True, short=text), 4)) or self._with_part(text)
+        # The ids of a sweep's children begin with its own.
+        first = list(itertools.islice(self.runs(short=text), 4))
+        first = first or list(itertools.islice(self.runs(children=True, short=text), 4)) or self._with_part(text)
         if len(first) == 1:
             return first[0]
         if not first:
@@ -132,6 +136,11 @@ class Api:
 
     def newest(self, count: int) -> list[RunDocument]:
         return list(itertools.islice(self.runs(children=True, page=count), count))
+
+    def sweep(self, run_id: str) -> dict[str, Any]:
+        """How the children of a sweep stand."""
+        found: dict[str, Any] = self.client.get(f"/api/runs/{quote(run_id)}/sweep")
+        return found
 
     def cancel(self, run_id: str) -> RunDocument:
         run: RunDocument = self.client.post(f"/api/runs/{quote(run_id)}/cancel", idempotent=True)

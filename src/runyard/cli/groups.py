@@ -7,9 +7,9 @@ import typer
 from runyard.cli.suggestions import Suggesting
 
 
-def group(name: str, help: str) -> typer.Typer:
+def group(name: str, help: str, kind: type[Suggesting] = Suggesting) -> typer.Typer:
     """A group of subcommands. The group alone shows its help, and is no mistake."""
-    app = typer.Typer(name=name, help=help, cls=Suggesting)
+    app = typer.Typer(name=name, help=help, cls=kind)
 
     @app.callback(invoke_without_command=True)
     def alone(context: typer.Context) -> None:

@@ -11,7 +11,8 @@ import typer
 
 from runyard import __version__
 from runyard.cli.commands import compute, config, data, database, datastore, env, retention
-from runyard.cli.main import AROUND, COMMANDS, SERVER, run_guarded
+from runyard.cli.commands.assets import secret, sweep
+from runyard.cli.main import AROUND, COMMANDS, RUNS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer
 from runyard.cli.suggestions import Suggesting
@@ -80,6 +81,8 @@ for _name, (_module, _panel) in COMMANDS.items():
     _command = getattr(importlib.import_module(f"runyard.cli.commands.{_module}"), _name)
     app.command(rich_help_panel=_panel)(_command)
 for _group, _panel in (
+    (sweep, RUNS),
+    (secret, AROUND),
     (compute, AROUND),
     (env, AROUND),
     (data, AROUND),

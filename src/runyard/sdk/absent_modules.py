@@ -21,7 +21,7 @@ _OF_AZUREML = (
     "widgets",
 )
 _OF_CORE = (
-    *("authorization", "databricks", "image", "keyvault", "linked_service", "model"),
+    *("authorization", "databricks", "image", "linked_service", "model"),
     *("model_proxy", "private_endpoint", "profile", "util", "webservice"),
     *("compute.adla", "compute.databricks", "compute.datafactory", "compute.dsvm", "compute.hdinsight"),
     "compute.synapse",
@@ -43,6 +43,19 @@ MODULES = frozenset(
 """Modules of SDK v1 and its companion packages, with everything below them. Those that Runyard has are found before."""
 
 
+INSTEAD = {
+    "azureml.pipeline": "Submit the steps one after the other; run.submit_child makes them one family.",
+    "azureml.automl": "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md.",
+    "azureml.train.automl": "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md.",
+    "azureml.train.rl": "Run your RL library on a Ray cluster: docs/engines/ray.md.",
+    "azureml.interpret": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    "azureml.explain": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    "azureml.datadrift": "Compare versions of a dataset in a script, and log what differs.",
+    "azureml.dataprep": "Use azureml.core.Dataset, or pandas in your script.",
+}
+"""What does the same here, for those that will not come."""
+
+
 class MissingModules:
     """The last of `sys.meta_path`."""
 
@@ -55,7 +68,21 @@ class MissingModules:
         if "_find_and_load_unlocked" in callers:
             # `from package import module` swallows an error that has the module's name, and its message too.
             shown = None if "_handle_fromlist" in callers else name
-            raise ModuleNotFoundError(missing(name), name=shown)
+            raise ModuleNotFoundError(_words(name), name=shown)
+
+
+def _words(name: str) -> str:
+    """What is said of a module that is missing.
+
+    >>> _words("azureml.train.rl")
+    'azureml.train.rl is part of SDK v1, not of Runyard. Run your RL library on a Ray cluster: docs/engines/ray.md.'
+    """
+    parts = name.split(".")
+    for length in range(len(parts), 1, -1):
+        instead = INSTEAD.get(".".join(parts[:length]))
+        if instead is not None:
+            return f"{name} is part of SDK v1, not of Runyard. {instead}"
+    return missing(name)
 
 
 def _is_of_sdk_v1(name: str) -> bool:

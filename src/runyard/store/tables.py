@@ -463,6 +463,16 @@ run_outputs = Table(
     Index("run_outputs_by_dataset", "dataset"),
 )
 
+workspace_secrets = Table(
+    "workspace_secrets",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("key", CleanText, nullable=False),
+    Column("content_type", CleanText, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+
 workspace_settings = Table(
     "workspace_settings",
     metadata,

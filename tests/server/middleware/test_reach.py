@@ -68,6 +68,8 @@ WITHIN = {
     ("GET", f"{WS}/environments/{{name}}"),
     ("GET", f"{WS}/environments/{{name}}/versions"),
     ("GET", f"{WS}/wheels/{{name}}"),
+    ("GET", f"{WS}/secrets"),
+    ("GET", f"{WS}/secrets/{{name}}"),
     ("PUT", f"{WS}/wheels/{{name}}"),
     ("GET", f"{WS}/datasets"),
     ("POST", f"{WS}/datasets"),
@@ -95,6 +97,8 @@ TARGETS = {
 FILTERED = {("GET", "/api/workspaces")}
 """Answered with the workspace of the run alone."""
 USERS = {
+    ("PUT", f"{WS}/secrets/{{name}}"),
+    ("DELETE", f"{WS}/secrets/{{name}}"),
     ("GET", "/metrics"),
     ("POST", "/api/objects/handed"),
     ("GET", "/api/server"),
@@ -239,6 +243,7 @@ def _body(made: Family, method: str, template: str, which: str, workspace: str) 
         ("POST", f"{RUN}/end"): {"outcome": "failed"},
         ("POST", f"{RUN}/sweep/extend"): {"runs": 1},
         ("PUT", f"{RUN}/meeting"): {"attempt": 1, "address": "127.0.0.1:9"},
+        ("PUT", f"{WS}/secrets/{{name}}"): {"value": "x"},
         ("POST", f"{WS}/compute"): {"name": "mine", "max_nodes": 1},
         ("PATCH", f"{WS}/compute/{{name}}"): {"max_nodes": 1},
         ("POST", f"{RUN}/links"): {"files": {"outputs/x": made.contents[which]}},

@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import itertools
 from enum import Enum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from runyard.cli.completion import experiment_names, statuses
 from runyard.cli.options import JsonOption, OlderThanOption, RunArgument, time_ago
 from runyard.cli.output import formatting, screen
 from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts import states
+
+if TYPE_CHECKING:
+    from runyard.cli.api import Api
+    from runyard.contracts.documents import RunDocument
+
+SWEEP_TYPE = "hyperdrive"
 
 
 class Sort(str, Enum):
@@ -81,12 +87,24 @@ def ls(
             formatting.ago(formatting.moment(run["created_at"])),
             formatting.lasted(run["started_at"], run["ended_at"]),
             formatting.size(run.get("size", 0)),
-            run["display_name"] or "",
+            _name(server, run),
         )
         for run in listed
     ]
     place = ("WORKSPACE", "EXPERIMENT") if several else ("EXPERIMENT",)
     screen.table(("RUN", "STATUS", *place, "CREATED", "TOOK", "SIZE", "NAME"), rows, status_column=1)
+
+
+def _name(server: Api, run: RunDocument) -> str:
+    """The name of a run; the children of a sweep are folded into how many there are, and the best value."""
+    if run["type"] != SWEEP_TYPE:
+        return run["display_name"] or ""
+    from runyard.cli.output import summary
+
+    standing = server.sweep(run["id"])
+    best = next((each["best"] for each in standing["trials"] if each["run_id"] == standing["best"]), None)
+    found = f"sweep, {summary.sweep_counts(standing)}"
+    return found if best is None else f"{found}, best {formatting.number(best)}"
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:
@@ -102,7 +120,14 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
     if as_json:
         screen.document({**found, "metrics": last, "files": stored})
         return
-    for line in [*summary.describe(found), *summary.error(found), *summary.metrics(last), *summary.files(stored)]:
+    folded = summary.sweep_lines(server.sweep(found["id"])) if found["type"] == SWEEP_TYPE else ()
+    for line in [
+        *summary.describe(found),
+        *folded,
+        *summary.error(found),
+        *summary.metrics(last),
+        *summary.files(stored),
+    ]:
         print(line)
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from runyard.contracts.documents import FileDocument, MetricDocument, RunDocument
 
 SHOWN_FILES = 20
+SYSTEM_TAG = "_aml_system_"
+"""How tags begin that are there for programs alone."""
 WAITING = (states.NOT_STARTED, states.QUEUED, states.PROVISIONING)
 
 
@@ -74,8 +76,9 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "snapshot", run["snapshot_id"]
     if git := _git(run["properties"]):
         yield "git", git
-    if run["tags"]:
-        yield "tags", ", ".join(key if value is None else f"{key}={value}" for key, value in run["tags"].items())
+    tags = {key: value for key, value in run["tags"].items() if not key.startswith(SYSTEM_TAG)}
+    if tags:
+        yield "tags", ", ".join(key if value is None else f"{key}={value}" for key, value in tags.items())
     if run["web_url"]:
         yield "address", run["web_url"]
 
@@ -185,6 +188,40 @@ def ending(run: RunDocument) -> Iterator[str]:
     took = formatting.lasted(run["started_at"], run["ended_at"])
     yield ""
     yield f"{screen.heading(run['id'])}  {screen.status(run['status'])}" + (f" after {took}" if took else "")
+
+
+def sweep_lines(standing: dict[str, Any]) -> Iterator[str]:
+    """The children of a sweep, folded: how many there are of each kind, and the best one."""
+    yield ""
+    yield screen.heading("Sweep")
+    yield f"  {standing['goal']} {standing['metric']}: {sweep_counts(standing)}"
+    best = next((each for each in standing["trials"] if each["run_id"] == standing["best"]), None)
+    if best is not None:
+        given = " ".join(f"{name}={json.dumps(value)}" for name, value in best["parameters"].items())
+        yield f"  best {best['run_id']}  {formatting.number(best['best'])}  {given}"
+
+
+def sweep_counts(standing: dict[str, Any]) -> str:
+    """How many children of a sweep run, wait, have ended and how.
+
+    >>> sweep_counts({"runs": 4, "trials": [{"status": "Running", "verdict": None}]})
+    '1 of 4: 1 running'
+    """
+    counts: dict[str, int] = {}
+    for each in standing["trials"]:
+        status = each["status"]
+        kind = (
+            "stopped early"
+            if each["verdict"] and status in (states.CANCELED, states.CANCEL_REQUESTED)
+            else "waiting"
+            if status in WAITING
+            else str(status or "deleted").lower()
+            if status is None or status in states.TERMINAL
+            else "running"
+        )
+        counts[kind] = counts.get(kind, 0) + 1
+    shown = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return f"{len(standing['trials'])} of {standing['runs']}" + (f": {shown}" if shown else "")
 
 
 def error(run: RunDocument) -> Iterator[str]:

@@ -216,16 +216,15 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
             f"run.download_file({model_path or model_name!r}) fetches it."
         )
 
-    def get_secret(self, name: str) -> NoReturn:
-        """Not in this version: there is no key vault yet."""
-        raise UserErrorException(
-            f"This version of Runyard has no key vault, so there is no secret {name!r}. Hand it to the run with "
-            "run_config.environment_variables."
-        )
+    # -- secrets ----------------------------------------------------------------------------------------------------
 
-    def get_secrets(self, secrets: Sequence[str]) -> NoReturn:
-        """Not in this version: there is no key vault yet."""
-        self.get_secret(", ".join(secrets))
+    def get_secret(self, name: str) -> str:
+        """A secret of the workspace (`ws.get_default_keyvault().set_secret`, or `runyard secret set`)."""
+        return self._experiment.workspace.get_default_keyvault().get_secret(name)
+
+    def get_secrets(self, secrets: Sequence[str]) -> dict[str, str]:
+        """Several secrets, by name."""
+        return self._experiment.workspace.get_default_keyvault().get_secrets(secrets)
 
     # -- how it looks -----------------------------------------------------------------------------------------------
 

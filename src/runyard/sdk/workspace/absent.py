@@ -39,9 +39,6 @@ class AbsentParts:
         """Private endpoints by name: Runyard has none."""
         return {}
 
-    def get_default_keyvault(self) -> NoReturn:
-        absent("key vault in this version", "Hand secrets to a run with run_config.environment_variables.")
-
     def get_mlflow_tracking_uri(self) -> NoReturn:
         absent(
             "MLflow tracking in this version", "Log with run.log and its siblings, which run.get_metrics reads back."

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.run.run import Run
+    from runyard.sdk.workspace.keyvault import Keyvault
 
 Used = TypeVar("Used")
 
@@ -322,6 +323,12 @@ class Workspace(AbsentParts):
         from runyard.sdk.compute.compute import ComputeTarget
 
         return {target.name: target for target in ComputeTarget.list(self)}
+
+    def get_default_keyvault(self) -> Keyvault:
+        """The secrets of the workspace."""
+        from runyard.sdk.workspace.keyvault import Keyvault
+
+        return Keyvault(self)
 
     def get_default_compute_target(self, type: str) -> ComputeTarget | None:
         """The default target for 'CPU' or 'GPU': the one named `cpu-cluster` or `gpu-cluster`, if there is one."""

@@ -47,6 +47,7 @@ _CODES = {
         "compute_not_found",
         "plan_not_found",
         "no_sweep",
+        "secret_not_found",
         "not_found",
     ),
     405: ("method_not_allowed",),

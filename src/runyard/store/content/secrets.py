@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import hmac
+import os
 import re
 import threading
 from pathlib import Path
@@ -39,6 +40,17 @@ class Secrets:
             if not (self._folder / name).exists():
                 self._write(name, value)
         return name
+
+    def keep_own(self, value: str) -> str:
+        """Store a value in a file of its own, which `forget` removes; returns its name."""
+        name = PREFIX + os.urandom(16).hex()
+        self._write(name, value)
+        return name
+
+    def forget(self, name: str) -> None:
+        """Remove a value that `keep_own` has stored."""
+        if _NAME.fullmatch(name):
+            (self._folder / name).unlink(missing_ok=True)
 
     def _write(self, name: str, value: str) -> None:
         try:

@@ -1,0 +1,52 @@
+"""Optuna with processes: workers that share a study, each trial a process. sweep_optuna.py COUNT AT_ONCE FILE"""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+import time
+from typing import Any
+
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.study import MaxTrialsCallback
+
+
+def work(count: int, path: str, command: list[str]) -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.load_study(study_name="sweep", storage=_storage(path))
+
+    def objective(trial: Any) -> float:
+        value = float(trial.suggest_float("x", 0, 1))
+        subprocess.run([*command, str(value)], check=True)
+        return value
+
+    study.optimize(objective, callbacks=[MaxTrialsCallback(count, states=None)])
+
+
+def _storage(path: str) -> Any:
+    return JournalStorage(JournalFileBackend(f"{path}.journal"))
+
+
+def main(count: int, at_once: int, path: str) -> None:
+    sys.path.insert(0, __file__.rpartition("/")[0])
+    import sweep_marks  # type: ignore[import-not-found]  # beside this script
+
+    began = time.time()
+    optuna.create_study(
+        study_name="sweep", storage=_storage(path), sampler=optuna.samplers.RandomSampler(), direction="maximize"
+    )
+    workers = [
+        multiprocessing.Process(target=work, args=(count, path, sweep_marks.command(path))) for _ in range(at_once)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    sweep_marks.answer(path, at_once, began, time.time())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,34 @@
+"""Trials through submitit's local executor, so many at a time: sweep_submitit.py COUNT AT_ONCE FILE"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+
+import submitit
+
+
+def main(count: int, at_once: int, path: str) -> None:
+    sys.path.insert(0, __file__.rpartition("/")[0])
+    import sweep_marks  # type: ignore[import-not-found]  # beside this script
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        executor = submitit.LocalExecutor(folder=folder)
+        executor.update_parameters(timeout_min=5)
+        began = time.time()
+        under_way: list[submitit.Job[None]] = []
+        for _ in range(count):
+            while len(under_way) == at_once:  # it has no queue of its own on one machine
+                under_way = [job for job in under_way if not job.done()]
+                time.sleep(0.005)
+            command = [*sweep_marks.command(path), str(random.random())]
+            under_way.append(executor.submit(submitit.helpers.CommandFunction(command, verbose=False)))
+        for job in under_way:
+            job.result()
+        sweep_marks.answer(path, at_once, began, time.time())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
