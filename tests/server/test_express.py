@@ -202,3 +202,18 @@ def test_whoever_leaves_is_not_held_any_more(line: Line, one: Reporter, served_o
     _until(lambda: one.run["id"] in pace._held)
     line.socket.close()
     _until(lambda: one.run["id"] not in pace._held)
+
+
+def test_a_server_that_stops_still_gives_the_receipt(line: Line, served_on_sqlite: Served) -> None:
+    line.socket.sendall(line.text(b"one\n"))
+    line.answer()
+    pace = served_on_sqlite.app.state.context.pace
+    pace.closed = True  # as `Pace.close` leaves it
+    try:
+        line.socket.sendall(line.text(b"two\n", hold=True))
+        [receipt] = line.answer()[2]
+    finally:
+        pace.closed = False
+    assert receipt["parts"] == [{"size": 8}]
+    line.socket.sendall(line.text(b"three\n"))
+    assert line.answer()[2][0]["parts"] == [{"size": 14}]

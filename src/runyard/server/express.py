@@ -146,8 +146,9 @@ class Express:
             connection.transport.write(self._head((b"content-length", b"%d" % len(said))) + said)
             self._over()
             return
-        self._held = context.pace.hold_open(self._run_id, held, self._end)
         connection.transport.write(b"%b%x\r\n%b\r\n" % (self._head(HELD, _CHUNKED), len(said), said))
+        holding = context.pace.hold_open(self._run_id, held, self._end)
+        self._held = holding if holding.is_open else None  # where the server stops, it has ended already
 
     def _head(self, *more: tuple[bytes, bytes]) -> bytes:
         headers = (*self._connection.server_state.default_headers, *HEADERS, *more)

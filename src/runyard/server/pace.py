@@ -55,6 +55,10 @@ class Held:
         self._ended: Callable[[bool], None] | None = ended
         of_runs.setdefault(run_id, set()).add(self)
 
+    @property
+    def is_open(self) -> bool:
+        return self._ended is not None
+
     def end(self, come: bool) -> None:
         """It ends now, unless it has."""
         ended, self._ended = self._ended, None
