@@ -85,7 +85,7 @@ class Prepared:
         compiled = self._for(connection.dialect)
         parameters = [compiled.parameters(values) for values in rows]
         driver: Any = connection.connection.dbapi_connection
-        with _errors(compiled, parameters):
+        with driver_errors(compiled.dialect, compiled.sql, parameters):
             cursor = driver.cursor()
             cursor.executemany(compiled.sql, parameters)
             cursor.close()
@@ -100,7 +100,7 @@ class Prepared:
         compiled = self._for(connection.dialect)
         parameters = compiled.parameters(values)
         driver: Any = connection.connection.dbapi_connection
-        with driver_errors(dialect, compiled.sql, parameters):
+        with driver_errors(compiled.dialect, compiled.sql, parameters):
             return compiled, driver.execute(compiled.sql, parameters)
 
 
