@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,12 @@ from benchmarks.venvs import Environment, NotInstalled, Say, variables
 COLUMNS = ("one server, two cores", "measured", "aim")
 UNWATCHED = 12
 """Seconds after which a run whose state somebody has asked for is not watched any more."""
+
+WATCHED = 4
+"""Real runs among the simulated ones that have followers."""
+
+ONLY, LIVE, SECONDS = "RUNYARD_BENCHMARK_ONLY", "RUNYARD_BENCHMARK_LIVE", "RUNYARD_BENCHMARK_SECONDS"
+"""Name some of the parts, as in `live_runs,silent_runs`; set the number of live runs, and for how long they live."""
 
 SAME_WORK = ("CPU of the server", "one point", "1,000 points")
 
@@ -49,9 +56,12 @@ QUICK = Amounts(real=4, real_seconds=12, live=200, live_seconds=15, silent=100, 
 
 
 def run(quick: bool, say: Say) -> list[Table]:
-    amounts, ours = QUICK if quick else WHOLE, venvs.runyard(say)
+    amounts, ours = _asked(QUICK if quick else WHOLE), venvs.runyard(say)
     rows: list[tuple[str, ...]] = []
+    only = [name for name in os.environ.get(ONLY, "").split(",") if name]
     for part in (_real_runs, _short_runs, _live_runs, _silent_runs, _long_series, _commands):
+        if only and part.__name__.strip("_") not in only:
+            continue
         say(part.__name__.strip("_").replace("_", " "))
         with servers.runyard(ours) as server:
             try:
@@ -59,7 +69,18 @@ def run(quick: bool, say: Say) -> list[Table]:
             except (Failed, TimeoutError) as error:
                 rows.append(not_measured(part.__name__.strip("_").replace("_", " "), str(error), len(COLUMNS)))
     notes = ("Simulated runs speak the protocol of a node runner from one process beside the server.",)
-    return [Table("What one server holds", COLUMNS, tuple(rows), notes), _same_work(ours, say)]
+    held = Table("What one server holds", COLUMNS, tuple(rows), notes)
+    return [held] if only else [held, _same_work(ours, say)]
+
+
+def _asked(amounts: Amounts) -> Amounts:
+    """The amounts with those that the environment asks for."""
+    live, seconds = os.environ.get(LIVE), os.environ.get(SECONDS)
+    return replace(
+        amounts,
+        live=int(live) if live else amounts.live,
+        live_seconds=float(seconds) if seconds else amounts.live_seconds,
+    )
 
 
 # -- live runs ---------------------------------------------------------------------------------------------------------
@@ -83,15 +104,20 @@ def _real_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tupl
 
 
 def _live_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tuple[str, ...]]:
-    seconds = int(amounts.live_seconds + 3 * load.SETTLE) + amounts.live // 50
-    [watched] = _submit_steady(server, ours, 1, 5, seconds)
+    seconds = int(amounts.live_seconds + load.STARTED_WITHIN)
+
+    def watched() -> list[str]:
+        return _submit_steady(server, ours, WATCHED, 5, seconds)
+
     held = load.put_under(server, ours, amounts.live, amounts.live_seconds, watched)
     title = f"{amounts.live:,} live runs, a line and 5 points a second each"
     return [
         (f"{title}: CPU", f"{held.cpu:.2f} of a core", NOTHING),
         (f"{title}: memory", size(held.memory), NOTHING),
         (f"{title}: age of a delivery, p99", _p99(held.deliveries), "5 s"),
-        ("at that load: list and run page, p99", _p99(held.pages), "100 ms"),
+        (f"{title}: from request to receipt, p99", _p99(held.round_trips), NOTHING),
+        ("at that load: list of 100 runs, p99", _p99(held.lists), "100 ms"),
+        ("at that load: page of a run, p99", _p99(held.pages), "100 ms"),
         ("at that load: a line to its follower, p99", _p99(held.followed), "500 ms"),
     ]
 

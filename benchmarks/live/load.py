@@ -6,10 +6,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,9 @@ PAUSE = 0.1
 SETTLE = 10.0
 """Seconds after which every run has delivered, and the pace has set itself."""
 
+STARTED_WITHIN = 60.0
+"""Seconds in which the runs that are watched have started, however busy the server is."""
+
 
 @dataclass
 class Load:
@@ -31,6 +35,8 @@ class Load:
     cpu: float = 0.0  # of a core
     memory: int = 0
     deliveries: list[float] = field(default_factory=list)
+    round_trips: list[float] = field(default_factory=list)
+    lists: list[float] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
     followed: list[float] = field(default_factory=list)
     errors: int = 0
@@ -46,27 +52,28 @@ def make_runs(server: Server, count: int) -> Iterator[tuple[str, str]]:
             yield run["id"], run["token"]
 
 
-def put_under(server: Server, ours: Environment, count: int, seconds: float, watched: str | None) -> Load:
-    """Let so many runs live for `seconds`; the one that is named has a follower."""
+def put_under(
+    server: Server, ours: Environment, count: int, seconds: float, watched: Callable[[], Sequence[str]]
+) -> Load:
+    """Let so many runs live for `seconds`, and others beside them that `watched` starts, which have followers."""
     load = Load()
-    with _driven(server, ours, count, seconds, silent=False) as (driver, first):
+    with _driven(server, ours, count, seconds + STARTED_WITHIN, silent=False) as (driver, first):
         time.sleep(SETTLE)
+        followed = watched()
         with contextlib.ExitStack() as stack:
             over = threading.Event()
             stack.callback(over.set)
-            readers = [threading.Thread(target=_read_pages, args=(server, first, load.pages, over))]
-            if watched is not None:
-                readers.append(threading.Thread(target=_follow, args=(server, watched, load.followed, over)))
-            for reader in readers:
-                reader.start()
-                stack.callback(reader.join)
+            reader = threading.Thread(target=_read_pages, args=(server, first, load, over))
+            reader.start()
+            stack.callback(reader.join)
             began, before = time.monotonic(), server.cpu()
-            time.sleep(seconds * 0.9)
+            load.followed = _followed(server, ours, followed, seconds)
             load.cpu = (server.cpu() - before) / (time.monotonic() - began)
             load.memory = server.memory()
             over.set()
-        answer = _answer(driver)
+        answer = _ended(driver)
     load.deliveries, load.errors = answer["latencies"], answer["errors"]
+    load.round_trips = answer["round_trips"]
     if load.errors:
         raise Failed(f"{load.errors} deliveries went wrong, the first: {answer['first'][0]}")
     return load
@@ -74,12 +81,12 @@ def put_under(server: Server, ours: Environment, count: int, seconds: float, wat
 
 def silent(server: Server, ours: Environment, count: int, seconds: float) -> float:
     """The part of a core that so many live runs cost which write nothing."""
-    with _driven(server, ours, count, seconds, silent=True) as (driver, _):
+    with _driven(server, ours, count, seconds + STARTED_WITHIN, silent=True) as (driver, _):
         time.sleep(SETTLE)
         began, before = time.monotonic(), server.cpu()
-        time.sleep(seconds * 0.9)
+        time.sleep(seconds)
         used = (server.cpu() - before) / (time.monotonic() - began)
-        _answer(driver)
+        _ended(driver)
     return used
 
 
@@ -109,6 +116,12 @@ def _driven(
         measure.end_tree(process)
 
 
+def _ended(process: subprocess.Popen[bytes]) -> Any:
+    """End the runs now; what came of them."""
+    process.send_signal(signal.SIGINT)
+    return _answer(process)
+
+
 def _answer(process: subprocess.Popen[bytes]) -> Any:
     said = process.communicate(timeout=120)[0]
     if process.returncode != 0:
@@ -116,35 +129,19 @@ def _answer(process: subprocess.Popen[bytes]) -> Any:
     return json.loads(said.splitlines()[-1])
 
 
-def _read_pages(server: Server, run_id: str, samples: list[float], over: threading.Event) -> None:
+def _read_pages(server: Server, run_id: str, load: Load, over: threading.Event) -> None:
     """The list of runs and the page of one, as somebody who looks now and then."""
     connection = server.connect()
     with contextlib.closing(connection):
         while not over.wait(PAUSE):
-            for path in (LIST, f"/api/runs/{run_id}"):
+            for path, samples in ((LIST, load.lists), (f"/api/runs/{run_id}", load.pages)):
                 began = time.monotonic()
                 server.call("GET", path, connection=connection)
                 samples.append(time.monotonic() - began)
 
 
-def _follow(server: Server, run_id: str, samples: list[float], over: threading.Event) -> None:
-    """Read the log of a run as its event stream announces it; its lines say when they were written."""
-    name, seen = "user_logs/std_log.txt", 0
-    reader = server.connect()
-    stream = server.connect()
-    with contextlib.closing(reader), contextlib.closing(stream):
-        stream.request("GET", f"/api/runs/{run_id}/events", headers=dict(server.headers))
-        response = stream.getresponse()
-        while not over.is_set():
-            line = response.readline()
-            if not line:
-                return
-            if not line.startswith(b"data: ") or json.loads(line[6:]).get("name") != name:
-                continue
-            path = f"/api/runs/{run_id}/files/{name}"
-            reader.request("GET", path, headers={**server.headers, "Range": f"bytes={seen}-"})
-            content, now = reader.getresponse().read(), time.time()
-            whole = content[: content.rfind(b"\n") + 1]
-            if seen:  # what was there before had nobody who waited
-                samples += [now - float(each) for each in whole.split()]
-            seen += len(whole)
+def _followed(server: Server, ours: Environment, watched: Sequence[str], seconds: float) -> list[float]:
+    token = server.headers["Authorization"].partition(" ")[2]
+    command = [ours.python, measure.script("follow_lines.py"), server.url, token, str(seconds), *watched]
+    samples: list[float] = measure.answer(command, timeout=seconds + 60)
+    return samples

@@ -16,7 +16,7 @@ from runyard import __version__
 from runyard.engines.registry import Engines
 from runyard.engines.sdk_folder import sdk_folder
 from runyard.scheduler.scheduler import Scheduler, Surroundings
-from runyard.server import garbage, maintenance
+from runyard.server import express, garbage, maintenance
 from runyard.server.api import (
     compute,
     deliveries,
@@ -120,7 +120,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)
     app.add_middleware(Metered, meters=meters)
-    app.direct = Direct(deliveries.route, app.usual, tokens, meters)
+    app.direct = Direct(deliveries.route, app.usual, tokens, meters, express.offer)
     return app
 
 

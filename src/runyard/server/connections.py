@@ -16,7 +16,7 @@ import resource
 import socket
 import time
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 
 from runyard.store.content.growing_files import most_open
 
@@ -24,6 +24,9 @@ log = logging.getLogger("runyard.server")
 
 HEAD_SECONDS = 20.0
 """How long the head of a request may take, from its first byte, or from the start of a connection."""
+
+QUIET_SECONDS = 60.0
+"""How long a connection stays open with nothing on it."""
 
 HEAD_BYTES = 64 << 10
 """How long the head of a request may be."""
@@ -59,6 +62,12 @@ def on_lost(scope: MutableMapping[str, Any], callback: Callable[[], None] | None
     connection = scope.get("state", {}).get(_STATE)
     if connection is not None:
         connection.on_lost = callback
+
+
+def of(scope: MutableMapping[str, Any]) -> Watched | None:
+    """The connection of a request; None where others than this server have made it."""
+    found: Watched | None = scope.get("state", {}).get(_STATE)
+    return found
 
 
 def has_room(scope: MutableMapping[str, Any]) -> bool:
@@ -121,9 +130,12 @@ class Connections:
             self._one_less.set()
 
     def sweep(self) -> None:
-        """End what has begun a request and does not come to an end with its head."""
-        latest = time.monotonic() - HEAD_SECONDS
+        """End what has begun a request and does not come to an end with its head, and what asks nothing more."""
+        now = time.monotonic()
+        latest, quiet = now - HEAD_SECONDS, now - QUIET_SECONDS
         for each in [each for each in self._all if each.waits_since is not None and each.waits_since < latest]:
+            each.drop()
+        for each in [each for each in self._all if each.quiet_since is not None and each.quiet_since < quiet]:
             each.drop()
 
     async def make_room(self) -> None:
@@ -153,6 +165,21 @@ class Connections:
         return next((each for each in self._all if each.idle and each is not newest), None)
 
 
+class Lane(Protocol):
+    """A shorter way for requests that repeat the head of one that was in order (`runyard.server.express`)."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request on it has no whole answer yet."""
+
+    def takes(self, data: bytes) -> bool:
+        """Take what has come on the connection, which is between two requests, or on whose lane one is; False: it is
+        for the usual way."""
+
+    def lost(self) -> None:
+        """The connection is lost."""
+
+
 class Watched(asyncio.Protocol):
     """What is added to a protocol class of uvicorn's: see `watched`. Their common parts are named here."""
 
@@ -166,6 +193,11 @@ class Watched(asyncio.Protocol):
     trusted = False
     on_lost: Callable[[], None] | None = None
     waits_since: float | None = None  # for the rest of a head; None: there is nothing to wait for
+    head = b""  # of the last request, if it came in one piece
+    lane: Lane | None = None
+    quiet_since: float | None = None  # on the lane, where uvicorn's timers are not used
+    _unset_keepalive_if_required: Callable[[], None]
+    _last = False  # the server stops after the request that is on the lane
     _unasked = 0  # bytes since the last head was whole
 
     @property
@@ -174,6 +206,8 @@ class Watched(asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
+        if self.lane is not None and self.lane.busy:
+            return False
         return self.cycle is None or bool(self.cycle.response_complete)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -188,8 +222,15 @@ class Watched(asyncio.Protocol):
         super().connection_lost(exc)
         if self.on_lost is not None:
             self.on_lost()
+        lane, self.lane = self.lane, None
+        if lane is not None:
+            lane.lost()
 
     def data_received(self, data: bytes) -> None:
+        lane = self.lane
+        if lane is not None and (lane.busy or self._between()) and lane.takes(data):
+            return
+        self.quiet_since = None
         if not self.idle:
             super().data_received(data)
             return
@@ -198,11 +239,34 @@ class Watched(asyncio.Protocol):
             self.waits_since = time.monotonic()
         super().data_received(data)
         if self.cycle is not before:
+            self.head = b"" if self._unasked or lane is not None else data[: data.find(b"\r\n\r\n") + 4]
             self.waits_since, self._unasked = None, 0
             return
         self._unasked += len(data)
         if self._unasked > (HEAD_BYTES if before is None else DISCARDED):
             self.drop()
+
+    def shutdown(self) -> None:
+        """uvicorn's: end the connection once it is idle."""
+        if self.lane is not None and self.lane.busy:
+            self._last = True
+        else:
+            super().shutdown()  # type: ignore[misc]
+
+    def asked(self) -> None:
+        """A request has come on the lane."""
+        self.quiet_since = None
+        self._unset_keepalive_if_required()
+
+    def answered(self) -> None:
+        """A request on the lane is answered."""
+        self.quiet_since = time.monotonic()
+        if self._last:
+            self.transport.close()
+
+    def _between(self) -> bool:
+        """Whether what comes next is the begin of a request: the last one was read to its end."""
+        return self.waits_since is None and bool(self.cycle.response_complete) and not self.cycle.more_body
 
     def trust(self) -> None:
         self.trusted = True

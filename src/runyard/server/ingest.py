@@ -27,16 +27,18 @@ log = logging.getLogger("runyard.server")
 LINGER = 0.1
 """Seconds that a parcel waits for others, unless it is to be stored at once."""
 
-MOST_PARCELS = 100
+MOST_PARCELS = 50
 MOST_BYTES = 4 << 20
 """How much a group has at most: whoever is watched waits for it, and so do others that write."""
 
+BESIDE = 8
+"""How many parcels that nobody waits for are in a group with one that somebody does."""
 
 OnJournal = Callable[[str, str, int, bytes], None]
 """Is called with lines of a journal that were stored: its run, its writer, and where they begin."""
 
-Waiting = tuple[Parcel, "asyncio.Future[None]"]
-"""A parcel, and who waits until it is stored."""
+Waiting = tuple[Parcel, Callable[[], None]]
+"""A parcel, and what is called when it is stored."""
 
 
 class Ingest:
@@ -60,16 +62,18 @@ class Ingest:
         """Return when a parcel is stored, with its answers in it. Raises what concerns the whole of it."""
         if parcel.size > LARGE:
             await in_writer_thread(self._intake.take_alone, parcel)
+            self._tell(parcel)
         else:
             stored: asyncio.Future[None] = self._loop.create_future()
-            (self._urgent if at_once else self._others).append((parcel, stored))
-            self._plan()
+            self.put(parcel, at_once, lambda: None if stored.done() else stored.set_result(None))
             await stored
         if parcel.error is not None:
             raise parcel.error
-        for part, answer in zip(parcel.parts, parcel.answers, strict=True):
-            if isinstance(part, JournalPart) and isinstance(answer, Taken):
-                self.on_journal(part.run_id or parcel.run_id, part.writer, part.offset, part.data)
+
+    def put(self, parcel: Parcel, at_once: bool, stored: Callable[[], None]) -> None:
+        """Have a parcel stored that is not large. `stored` is called then, and may raise nothing."""
+        (self._urgent if at_once else self._others).append((parcel, stored))
+        self._plan()
 
     async def take_part(self, run_id: str, part: Part, attempt: int | None = None) -> Taken:
         """Store one part, at once: its sender has the next one ready. Raises why it is refused."""
@@ -109,7 +113,8 @@ class Ingest:
             self._timer = None
         group: list[Waiting] = []
         size = 0
-        while (queue := self._urgent or self._others) and len(group) < MOST_PARCELS:
+        most = min(MOST_PARCELS, len(self._urgent) + BESIDE) if self._urgent else MOST_PARCELS
+        while (queue := self._urgent or self._others) and len(group) < most:
             size += queue[0][0].size
             if group and size > MOST_BYTES:
                 break
@@ -132,7 +137,19 @@ class Ingest:
 
     def _stored(self, group: list[Waiting]) -> None:
         self._busy = False
-        for _, stored in group:
-            if not stored.done():
-                stored.set_result(None)
         self._plan()
+        for parcel, stored in group:
+            self._tell(parcel)
+            stored()
+
+    def _tell(self, parcel: Parcel) -> None:
+        """Of the journals of a parcel that is stored. It has its receipt whatever becomes of that, and so have the
+        others of its group."""
+        if parcel.error is not None:
+            return
+        for part, answer in zip(parcel.parts, parcel.answers, strict=True):
+            if isinstance(part, JournalPart) and isinstance(answer, Taken):
+                try:
+                    self.on_journal(part.run_id or parcel.run_id, part.writer, part.offset, part.data)
+                except Exception:
+                    log.exception("lines of %s were stored, but not passed on", parcel.run_id)

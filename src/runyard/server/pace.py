@@ -18,6 +18,7 @@ import contextlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from math import ceil
 from zlib import crc32
 
 from runyard.server.live import Live
@@ -37,8 +38,37 @@ TOGETHER = 32
 WATCHED = 10.0
 """Seconds for which somebody who has read something of a run counts as watching it."""
 
+TICK = 0.02
+"""Seconds to which the ends of held responses are rounded: those that end together have one timer."""
+
 PATIENCE = 0.25
 """Seconds that a read waits at most for what the run has to deliver."""
+
+
+class Held:
+    """A response that is held: it is in `of_runs` until it ends."""
+
+    __slots__ = ("_ended", "_of_runs", "_run_id")
+
+    def __init__(self, of_runs: dict[str, set[Held]], run_id: str, ended: Callable[[bool], None]) -> None:
+        self._of_runs, self._run_id = of_runs, run_id
+        self._ended: Callable[[bool], None] | None = ended
+        of_runs.setdefault(run_id, set()).add(self)
+
+    @property
+    def is_open(self) -> bool:
+        return self._ended is not None
+
+    def end(self, come: bool) -> None:
+        """It ends now, unless it has."""
+        ended, self._ended = self._ended, None
+        if ended is None:
+            return
+        of_run = self._of_runs[self._run_id]
+        of_run.discard(self)
+        if not of_run:
+            del self._of_runs[self._run_id]
+        ended(come)
 
 
 class Pace:
@@ -53,7 +83,8 @@ class Pace:
         self._count = count
         self._loop = asyncio.get_running_loop()
         self._read: OrderedDict[str, float] = OrderedDict()  # when each run was last read, the earliest first
-        self._held: dict[str, set[asyncio.Future[bool]]] = {}
+        self._held: dict[str, set[Held]] = {}
+        self._due: dict[int, list[Held]] = {}  # by the tick at which they end
         self._expected: dict[str, list[asyncio.Future[None]]] = {}  # reads that wait for a delivery
         self.closed = False
         live.on_subscribe = self._come
@@ -75,22 +106,32 @@ class Pace:
     async def hold(self, run_id: str, seconds: float, lost: Callable[[Callable[[], None] | None], None]) -> bool:
         """Wait for so many seconds, or until somebody watches the run: whether that is so. `lost` is given what to call
         when the client leaves."""
-        if self.closed:
-            return False
-        held: asyncio.Future[bool] = self._loop.create_future()
-        timer = self._loop.call_later(seconds, _end, held, False)
-        self._held.setdefault(run_id, set()).add(held)
-        lost(lambda: _end(held, False))
+        ended: asyncio.Future[bool] = self._loop.create_future()
+        held = self.hold_open(run_id, seconds, lambda come: None if ended.done() else ended.set_result(come))
+        lost(lambda: held.end(False))
         try:
-            return await held
+            return await ended
         finally:
             lost(None)
-            timer.cancel()
-            of_run = self._held.get(run_id)
-            if of_run is not None:
-                of_run.discard(held)
-                if not of_run:
-                    del self._held[run_id]
+            held.end(False)
+
+    def hold_open(self, run_id: str, seconds: float, ended: Callable[[bool], None]) -> Held:
+        """The same without waiting: `ended` is told whether somebody watches the run."""
+        held = Held(self._held, run_id, ended)
+        if self.closed:
+            held.end(False)
+            return held
+        moment = ceil((self._loop.time() + seconds) / TICK)
+        due = self._due.get(moment)
+        if due is None:
+            due = self._due[moment] = []
+            self._loop.call_at(moment * TICK, self._end_due, moment)
+        due.append(held)
+        return held
+
+    def _end_due(self, moment: int) -> None:
+        for held in self._due.pop(moment):
+            held.end(False)
 
     def delivered(self, run_id: str) -> None:
         """A delivery of a run is stored: whoever waits for it may read."""
@@ -120,7 +161,7 @@ class Pace:
         self.closed = True
         for of_run in list(self._held.values()):
             for held in list(of_run):
-                _end(held, False)
+                held.end(False)
 
     def __len__(self) -> int:
         """How many responses are held."""
@@ -151,10 +192,5 @@ class Pace:
 
     def _come(self, run_id: str) -> None:
         """Let the reporter of a run deliver now."""
-        for held in self._held.get(run_id, ()):
-            _end(held, True)
-
-
-def _end(held: asyncio.Future[bool], come: bool) -> None:
-    if not held.done():
-        held.set_result(come)
+        for held in list(self._held.get(run_id, ())):
+            held.end(True)

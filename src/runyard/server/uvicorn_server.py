@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from runyard.server.connections import Connections, accept, most_connections, watched
+from runyard.server.connections import QUIET_SECONDS, Connections, accept, most_connections, watched
 
 
 class Server(uvicorn.Server):
@@ -39,7 +39,7 @@ class Server(uvicorn.Server):
                 # Not uvicorn's: it would log an error at the start instead of raising it.
                 lifespan="off",
                 ws="none",
-                timeout_keep_alive=60,
+                timeout_keep_alive=int(QUIET_SECONDS),
                 timeout_graceful_shutdown=1,
             )
         )

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection
+
+from runyard.store.prepared import driver_errors
 
 MOST_KEYS = 256
 """How many keys one statement names at most."""
@@ -27,14 +30,24 @@ def rows(connection: Connection, query: str, keys: Sequence[Values]) -> Iterator
         count = 1 << (len(some) - 1).bit_length()
         padded = [*some, *[some[-1]] * (count - len(some))]
         sql = _sql(query, len(some[0]), count, connection.dialect.name)
-        found = connection.exec_driver_sql(sql, tuple(value for key in padded for value in key))
-        yield from map(tuple, found)
+        values = tuple(chain.from_iterable(padded))
+        with driver_errors(connection.dialect, sql, values):
+            found = _driver(connection).execute(sql, values).fetchall()
+        yield from found
 
 
 def execute(connection: Connection, statement: str, values: Sequence[Values]) -> None:
     """Execute a statement for each of the values, which are in the place of `?`."""
     if values:
-        connection.exec_driver_sql(_marked(statement, connection.dialect.name), list(values))
+        sql = _marked(statement, connection.dialect.name)
+        with driver_errors(connection.dialect, sql, values):
+            cursor = _driver(connection).cursor()
+            cursor.executemany(sql, values)
+            cursor.close()
+
+
+def _driver(connection: Connection) -> Any:
+    return connection.connection.dbapi_connection
 
 
 @lru_cache(256)

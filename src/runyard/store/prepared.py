@@ -58,13 +58,13 @@ class Prepared:
     def all(self, connection: Connection, values: Values) -> list[Any]:
         """The rows, as named tuples."""
         compiled, cursor = self._execute(connection, values)
-        with _errors(compiled):
+        with driver_errors(compiled.dialect, compiled.sql):
             return [compiled.read(fetched) for fetched in cursor]
 
     def first(self, connection: Connection, values: Values) -> Any:
         """The first row; None when there is none."""
         compiled, cursor = self._execute(connection, values)
-        with _errors(compiled):
+        with driver_errors(compiled.dialect, compiled.sql):
             fetched = cursor.fetchone()
         cursor.close()
         return None if fetched is None else compiled.read(fetched)
@@ -85,7 +85,7 @@ class Prepared:
         compiled = self._for(connection.dialect)
         parameters = [compiled.parameters(values) for values in rows]
         driver: Any = connection.connection.dbapi_connection
-        with _errors(compiled, parameters):
+        with driver_errors(compiled.dialect, compiled.sql, parameters):
             cursor = driver.cursor()
             cursor.executemany(compiled.sql, parameters)
             cursor.close()
@@ -100,24 +100,24 @@ class Prepared:
         compiled = self._for(connection.dialect)
         parameters = compiled.parameters(values)
         driver: Any = connection.connection.dbapi_connection
-        with _errors(compiled, parameters):
+        with driver_errors(compiled.dialect, compiled.sql, parameters):
             return compiled, driver.execute(compiled.sql, parameters)
 
 
-class _errors:
+class driver_errors:
     """Raises what a driver raises as SQLAlchemy does. A class: a generator costs as much as a small statement."""
 
-    def __init__(self, compiled: _Compiled, parameters: Any = None) -> None:
-        self._compiled, self._parameters = compiled, parameters
+    def __init__(self, dialect: Dialect, sql: str, parameters: Any = None) -> None:
+        self._dialect, self._sql, self._parameters = dialect, sql, parameters
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        dbapi: Any = self._compiled.dialect.dbapi
+        dbapi: Any = self._dialect.dbapi
         if error is not None and isinstance(error, dbapi.Error):
             raise exc.DBAPIError.instance(
-                self._compiled.sql, self._parameters, error, dbapi.Error, dialect=self._compiled.dialect
+                self._sql, self._parameters, error, dbapi.Error, dialect=self._dialect
             ) from error
 
 

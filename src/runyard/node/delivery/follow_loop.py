@@ -22,7 +22,7 @@ from runyard.node.delivery.uploads import Uploads
 from runyard.node.delivery.wake import Wake
 from runyard.node.facts import Fact, ended
 
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.25
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.1
 FIRST_OUTPUT_WITHIN = 0.5  # seconds in which a script is likely to print its first line: somebody waits for that one
 HEARTBEAT_EVERY = 10.0
 LONGEST_SILENCE = 50.0  # the server counts a run as lost after 60 s without a delivery

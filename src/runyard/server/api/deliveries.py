@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,9 +44,9 @@ Json = dict[str, Any]
 _LONG = 1 << 20
 """Bytes of a body that is taken apart in a thread."""
 
-_COME = orjson.dumps(deliveries.COME) + b"\n"
-_HEADERS = [(b"content-type", b"application/json"), (b"x-runyard-version", __version__.encode("ascii"))]
-_HELD = (b"x-accel-buffering", b"no")  # for a proxy: the receipt is not to wait for the end of the response
+COME = orjson.dumps(deliveries.COME) + b"\n"
+HEADERS = [(b"content-type", b"application/json"), (b"x-runyard-version", __version__.encode("ascii"))]
+HELD = (b"x-accel-buffering", b"no")  # for a proxy: the receipt is not to wait for the end of the response
 
 
 class Deliveries:
@@ -59,13 +59,13 @@ class Deliveries:
         if who.run_id not in (None, run_id):
             await run_in_threadpool(reach.must_lead, context, who, run_id)
         held, receipt = await _answered(scope, context, who, run_id, await _body(receive))
-        headers = [*_HEADERS, _HELD if held else (b"content-length", b"%d" % len(receipt))]
+        headers = [*HEADERS, HELD if held else (b"content-length", b"%d" % len(receipt))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": receipt, "more_body": held > 0})
         if held:
             scope[ANSWERED] = time.perf_counter()
             come = await context.pace.hold(run_id, held, lambda callback: connections.on_lost(scope, callback))
-            await send({"type": "http.response.body", "body": _COME if come else b""})
+            await send({"type": "http.response.body", "body": COME if come else b""})
 
 
 route = PlainRoute(
@@ -84,7 +84,7 @@ route = PlainRoute(
 
 
 @dataclass
-class _Receipt:
+class Receipt:
     """What has become of a delivery so far. `run` is the run as the latest fact has left it, `status` and `attempt`
     are what is known of it without one."""
 
@@ -131,17 +131,23 @@ async def _answered(scope: Scope, context: ServerContext, who: Caller, run_id: s
     """Store a delivery; for how long its response is to be held, and the receipt."""
     delivery = await _decoded(body)
     receipt = await _stored(context, who, run_id, delivery)
+    return written(context, receipt, delivery, connections.has_room(scope))
+
+
+def written(context: ServerContext, receipt: Receipt, delivery: Delivery, room: bool) -> tuple[float, bytes]:
+    """For how long the response to a delivery is to be held, if there is room for that, and the receipt."""
+    run_id = receipt.parcel.run_id
     pace = context.pace.seconds(run_id)
-    written: Json = {"status": receipt.status}
+    said: Json = {"status": receipt.status}
     if receipt.over:
-        written["over"] = True
-    written |= {"before": receipt.before, "parts": receipt.parts, "after": receipt.after, "pace": pace}
+        said["over"] = True
+    said |= {"before": receipt.before, "parts": receipt.parts, "after": receipt.after, "pace": pace}
     held = 0.0
-    if delivery.hold and pace and receipt.live and connections.has_room(scope):
+    if delivery.hold and pace and receipt.live and room:
         spoke = delivery.parts or delivery.before or delivery.after
         held = pace if spoke else context.pace.quiet_seconds(run_id)
-        written["held"] = held
-    return held, orjson.dumps(written, default=str) + b"\n"
+        said["held"] = held
+    return held, orjson.dumps(said, default=str) + b"\n"
 
 
 async def _decoded(body: bytes) -> Delivery:
@@ -158,11 +164,11 @@ def _bad_delivery(fault: str) -> Problem:
     return Problem("bad_request", f"The body is no delivery: {fault}.", "docs/protocol.md describes its form.")
 
 
-async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: Delivery) -> _Receipt:
+async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: Delivery) -> Receipt:
     refused = await _refused(context, who, run_id, delivery)
     allowed = [part for at, part in enumerate(delivery.parts) if at not in refused] if refused else delivery.parts
     parcel = Parcel(run_id, allowed, delivery.attempt)
-    receipt = _Receipt(parcel)
+    receipt = Receipt(parcel)
     # The facts of a short life come with its end, and are stored with it: nobody has seen it in between.
     together = bool(delivery.before and delivery.after)
     if delivery.before and not together:
@@ -171,7 +177,7 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     at_once = bool(delivery.before or delivery.after) or context.pace.is_watched(run_id)
     if allowed:
         await _take(context, parcel, at_once)
-    _answer_parts(context, receipt, delivery, refused)
+    answer_parts(context, receipt, delivery, refused)
     all_taken = all("problem" not in answer for answer in receipt.parts)
     reported = [*(delivery.before if together else ()), *(delivery.after if all_taken else ())]
     answers = await in_writer_thread(_report, context, receipt, reported) if reported else []
@@ -223,7 +229,7 @@ def _out_of_reach(context: ServerContext, who: Caller, others: set[str]) -> dict
     return found
 
 
-def _report(context: ServerContext, receipt: _Receipt, reported: Sequence[Json]) -> list[Json]:
+def _report(context: ServerContext, receipt: Receipt, reported: Sequence[Json]) -> list[Json]:
     """Apply facts together; an answer to each. Raises what the whole delivery is to be repeated for."""
     answers: list[Json] = []
     taken: list[Fact] = []
@@ -241,7 +247,7 @@ def _report(context: ServerContext, receipt: _Receipt, reported: Sequence[Json])
     return answers
 
 
-async def _sign_of_life(context: ServerContext, receipt: _Receipt) -> None:
+async def _sign_of_life(context: ServerContext, receipt: Receipt) -> None:
     if not receipt.live:
         return
     run_id, attempt = receipt.parcel.run_id, receipt.parcel.attempt
@@ -252,7 +258,8 @@ async def _sign_of_life(context: ServerContext, receipt: _Receipt) -> None:
         context.scheduler.alive(run_id)
 
 
-def _answer_parts(context: ServerContext, receipt: _Receipt, delivery: Delivery, refused: dict[int, Json]) -> None:
+def answer_parts(context: ServerContext, receipt: Receipt, delivery: Delivery, refused: Mapping[int, Json]) -> None:
+    """What has become of each part, now that the others are stored."""
     parcel = receipt.parcel
     answers = iter(parcel.answers)
     for at, part in enumerate(delivery.parts):

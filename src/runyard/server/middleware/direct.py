@@ -8,6 +8,7 @@ way, where it is refused with reasons or taken all the same: no rule is decided 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -27,10 +28,18 @@ _REMEMBERED = 1 << 14
 
 
 class Direct:
-    """Leads to a route of a run, such as `/api/runs/{run_id}/deliveries`; `usual` is the way of all other requests."""
+    """Leads to a route of a run, such as `/api/runs/{run_id}/deliveries`; `usual` is the way of all other requests.
+    `in_order` is told of each that goes there directly."""
 
-    def __init__(self, route: PlainRoute, usual: ASGIApp, tokens: Tokens, meters: Meters) -> None:
-        self._route, self._usual, self._tokens = route, usual, tokens
+    def __init__(
+        self,
+        route: PlainRoute,
+        usual: ASGIApp,
+        tokens: Tokens,
+        meters: Meters,
+        in_order: Callable[[Scope], None] = lambda scope: None,
+    ) -> None:
+        self._route, self._usual, self._tokens, self._in_order = route, usual, tokens, in_order
         self._methods = route.methods or set()
         self._address = re.compile(re.escape(route.path).replace(r"\{run_id\}", "([^/\0]+)"))
         self._direct = Metered(problems.Guard(problems.Refusals(route.app)), meters)
@@ -38,8 +47,11 @@ class Direct:
         self._known: dict[tuple[str, bytes], tuple[str, Caller]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        way = self._direct if self._is_in_order(scope) else self._usual
-        await way(scope, receive, send)
+        if self._is_in_order(scope):
+            self._in_order(scope)
+            await self._direct(scope, receive, send)
+        else:
+            await self._usual(scope, receive, send)
 
     def _is_in_order(self, scope: Scope) -> bool:
         """Whether all that the usual way would check is certain. Then the scope has what it would have added."""

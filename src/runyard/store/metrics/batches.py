@@ -74,17 +74,21 @@ def are_points(lines: bytes) -> bool:
     """Whether whole lines hold nothing but plain points, which `parse` would take. To find that out costs a fraction of
     packing them; False means no more than that they have to be parsed."""
     try:
-        for record in _records(lines):
-            kind, name, value, time, step = record
-            if kind != journal.VALUE or type(name) is not str or type(time) is not float or type(value) not in _PLAIN:
-                return False
-            if not isfinite(time) or (type(value) is float and not isfinite(value)):
-                return False
-            if step is not None and (type(step) is not int or not chunks.NO_STEP < step < 1 << 63):
-                return False
+        records = list(_records(lines))
+        if set(map(type, records)) != {list}:
+            return False
+        # Column by column: to look at each record by itself takes five times as long.
+        kinds, called, values, times, steps = zip(*records, strict=True)
+        if set(kinds) != {journal.VALUE} or set(map(type, called)) != {str} or set(map(type, times)) != {float}:
+            return False
+        if not set(map(type, values)) <= _PLAIN or not isfinite(sum(times)) or not isfinite(sum(values)):
+            return False
+        numbered = [step for step in steps if step is not None]
+        if not numbered:
+            return True
+        return set(map(type, numbered)) == {int} and min(numbered) > chunks.NO_STEP and max(numbered) < 1 << 63
     except _WRONG:
         return False
-    return True
 
 
 def parse(lines: bytes, offset: int) -> Batch:
