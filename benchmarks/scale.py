@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import measure, venvs
+from benchmarks import measure, snapshot, tree, venvs
 from benchmarks.live import load, servers
 from benchmarks.live.servers import Server
 from benchmarks.measure import Failed
@@ -47,19 +47,38 @@ class Amounts:
     short: int
     points: int
     rounds: int
+    folder: tree.Shape
 
 
 WHOLE = Amounts(
-    real=20, real_seconds=40, live=5000, live_seconds=60, silent=2000, short=1000, points=1_000_000, rounds=15
+    real=20,
+    real_seconds=40,
+    live=5000,
+    live_seconds=60,
+    silent=2000,
+    short=1000,
+    points=1_000_000,
+    rounds=15,
+    folder=snapshot.FULL,
 )
-QUICK = Amounts(real=4, real_seconds=12, live=200, live_seconds=15, silent=100, short=40, points=50_000, rounds=3)
+QUICK = Amounts(
+    real=4,
+    real_seconds=12,
+    live=200,
+    live_seconds=15,
+    silent=100,
+    short=40,
+    points=50_000,
+    rounds=3,
+    folder=snapshot.QUICK,
+)
 
 
 def run(quick: bool, say: Say) -> list[Table]:
     amounts, ours = _asked(QUICK if quick else WHOLE), venvs.runyard(say)
     rows: list[tuple[str, ...]] = []
     only = [name for name in os.environ.get(ONLY, "").split(",") if name]
-    for part in (_real_runs, _short_runs, _live_runs, _silent_runs, _long_series, _commands):
+    for part in (_real_runs, _short_runs, _live_runs, _silent_runs, _long_series, _first_snapshot, _commands):
         if only and part.__name__.strip("_") not in only:
             continue
         say(part.__name__.strip("_").replace("_", " "))
@@ -205,6 +224,14 @@ def _knock(server: Server, waits: list[float], over: threading.Event) -> None:
 
 def _stored(server: Server) -> int:
     return sum(path.stat().st_size for path in (server.folder / "home").glob("runyard.db*"))
+
+
+# -- a snapshot --------------------------------------------------------------------------------------------------------
+
+
+def _first_snapshot(server: Server, ours: Environment, amounts: Amounts) -> list[tuple[str, ...]]:
+    found = snapshot.first_over_floor(ours, amounts.folder, min(amounts.rounds, 3), _quiet)
+    return [(f"first snapshot of {amounts.folder.words()}, over hash, copy_file_range and rename", found, "1.5×")]
 
 
 # -- the command -------------------------------------------------------------------------------------------------------

@@ -69,6 +69,23 @@ def run(quick: bool, say: Say) -> list[Table]:
     return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, tuple(rows), notes)]
 
 
+def first_over_floor(ours: Environment, shape: tree.Shape, rounds: int, say: Say) -> str:
+    """How many times the floor a first snapshot takes, both measured in turn on the same folder."""
+    with tempfile.TemporaryDirectory(prefix="snapshot-benchmark-") as scratch:
+        folder = Path(scratch) / "project"
+        tree.make(folder, shape)
+        contenders: dict[str, Measure[Step]] = {
+            FLOOR: lambda: _floor(folder, Path(scratch), once=True)[0],
+            "Runyard": lambda: _taken(ours, folder, once=True)[0],
+        }
+        outcomes = measure.in_turn(contenders, rounds, say)
+    for outcome in outcomes.values():
+        if outcome.failure:
+            raise Failed(outcome.failure)
+    floor, first = ([step.seconds for step in outcome.samples] for outcome in outcomes.values())
+    return ratio(first, floor)
+
+
 def _row(name: str, samples: list[Steps], floor: list[float]) -> tuple[str, ...]:
     first = ratio([steps[0].seconds for steps in samples], floor)
     seconds = [durations([steps[column].seconds for steps in samples]) for column in range(3)]
@@ -76,17 +93,20 @@ def _row(name: str, samples: list[Steps], floor: list[float]) -> tuple[str, ...]
     return (name, seconds[0], first, *seconds[1:], requests if samples[-1][0].requests else NOTHING)
 
 
-def _in_steps(folder: Path, take: Callable[[], Step]) -> Steps:
-    first, unchanged = take(), take()
+def _in_steps(folder: Path, take: Callable[[], Step], once: bool = False) -> Steps:
+    first = take()
+    if once:
+        return first, Step(0.0), Step(0.0)
+    unchanged = take()
     tree.change_one(folder, time.time_ns())
     return first, unchanged, take()
 
 
-def _floor(folder: Path, scratch: Path) -> Steps:
+def _floor(folder: Path, scratch: Path, once: bool = False) -> Steps:
     store = scratch / "store"
     store.mkdir()
     try:
-        return _in_steps(folder, lambda: _stored(folder, store))
+        return _in_steps(folder, lambda: _stored(folder, store), once)
     finally:
         shutil.rmtree(store)
 
@@ -125,7 +145,7 @@ def _added(folder: Path, scratch: Path) -> Steps:
         shutil.rmtree(repository, ignore_errors=True)
 
 
-def _taken(ours: Environment, folder: Path, *options: str) -> Steps:
+def _taken(ours: Environment, folder: Path, *options: str, once: bool = False) -> Steps:
     with measure.yard(ours) as home:
 
         def take() -> Step:
@@ -134,7 +154,7 @@ def _taken(ours: Environment, folder: Path, *options: str) -> Steps:
             )
             return Step(said["seconds"], said["requests"])
 
-        return _in_steps(folder, take)
+        return _in_steps(folder, take, once)
 
 
 def _timed(command: list[str], folder: Path | None = None) -> Step:

@@ -1,6 +1,8 @@
 """Take one snapshot of a folder with the SDK's own code, and tell its seconds and how many requests it took.
 
-take_snapshot.py FOLDER
+take_snapshot.py FOLDER [--remote]
+
+--remote: as if the server were on another machine, so that all goes over HTTP.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 from runyard.client.exchange import Connection
 from runyard.sdk.snapshot.snapshot import take_snapshot
-from runyard.sdk.workspace.service import local_service
+from runyard.sdk.workspace.service import Service, local_service
 
 requests = 0
 
@@ -29,9 +31,11 @@ def count_requests() -> None:
     Connection.request = counted  # type: ignore[method-assign]
 
 
-def main(folder: str) -> None:
+def main(folder: str, *options: str) -> None:
     service = local_service()
     service.get("/api/server")
+    if "--remote" in options:
+        service = Service(service.client)
     count_requests()
     began = time.perf_counter()
     take_snapshot(service, Path(folder))
