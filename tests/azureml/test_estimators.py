@@ -11,7 +11,7 @@ import azureml.train.sklearn
 from runyard.contracts.distribution import Distribution
 from runyard.sdk.submit.distribution import distribution_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:horovod is not in the environment")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 @pytest.fixture

@@ -137,12 +137,25 @@ src = ScriptRunConfig(source_directory=project_folder,
         assert f"rank {rank} of 2" in page.log(rank)
 
 
-@pytest.mark.skipif(HOROVOD not in os.environ, reason=f"{HOROVOD} names no Python that has horovod")
-@pytest.mark.parametrize("processes", [1, 2])
-def test_horovod_itself(page: Page, processes: int) -> None:
+PYTHONS = [
+    pytest.param("torch", 2, id="layer"),
+    *(
+        pytest.param(
+            HOROVOD,
+            processes,
+            marks=pytest.mark.skipif(HOROVOD not in os.environ, reason=f"{HOROVOD} names no Python that has horovod"),
+        )
+        for processes in (1, 2)
+    ),
+]
+
+
+@pytest.mark.parametrize(("python", "processes"), PYTHONS)
+def test_horovods_own_script(page: Page, python: str, processes: int) -> None:
+    """With nothing built, on the layer; and with the real one where there is a Python that has it."""
     page.type(CLUSTER)
     page.names["project_folder"] = page.project("horovod_train.py", "pytorch_horovod_mnist.py")
-    page.names["pytorch_env"] = with_python(os.environ[HOROVOD])
+    page.names["pytorch_env"] = installed("torch") if python == "torch" else with_python(os.environ[HOROVOD])
     page.names["processes"] = processes
     page.type(
         """
@@ -164,6 +177,8 @@ src = ScriptRunConfig(source_directory=project_folder,
     for rank in range(size):
         assert f"rank {rank} of {size}, {rank % processes} of {processes} on its node" in page.log(rank)
     assert "outputs/model.pt" in page.run.get_file_names()
+    said = page.run.get_properties().get("runyard.environment.horovod") or ""
+    assert ("Runyard's layer" in said) is (python == "torch")
 
 
 def test_distributed_data_parallel(page: Page) -> None:

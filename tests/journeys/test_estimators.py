@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "distributed"
 
 pytestmark = [
     pytest.mark.xdist_group("gangs-local"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:horovod is not in the environment"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 IMPORTS = """

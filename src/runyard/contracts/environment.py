@@ -25,6 +25,9 @@ AZURE_IMAGES = ("mcr.microsoft.com/azureml/", "mcr.microsoft.com/azureml:")
 SDK_PACKAGES = re.compile(r"(azureml|azure-ml)(-[a-z0-9-]+)?")
 """Packages of the SDK itself, by their normal name. They are left out of every environment: the SDK is injected."""
 
+HOROVOD = "horovod"
+"""The package in whose place a layer of Runyard can stand (`runyard.compat`)."""
+
 STOCK_PYTHONS = ("3.8.13", "3.10.18")
 """What SDK v1 fills in where no Python was chosen: no pin."""
 
@@ -83,8 +86,13 @@ class Specification:
         python = f"python {self.python}" if self.python and self.python not in STOCK_PYTHONS else ""
         return tuple(line for line in (image, python, *self.conda, *self.pip) if line)
 
-    def key(self, relaxed: bool = False) -> str:
-        """The name of the built environment: the same for equal requirements."""
+    @property
+    def asks_for_horovod(self) -> bool:
+        return any(pip_name(line) == HOROVOD for line in self.pip) or HOROVOD in map(conda_name, self.conda)
+
+    def key(self, relaxed: bool = False, real_horovod: bool = False) -> str:
+        """The name of the built environment: the same for equal requirements. `real_horovod`: no layer may stand in
+        for it."""
         content: dict[str, Any] = {
             "format": FORMAT,
             "relaxed": relaxed,
@@ -96,6 +104,8 @@ class Specification:
             "base": self.base_conda_environment,
             "installs": self.packages,
         }
+        if real_horovod and self.asks_for_horovod:
+            content["horovod"] = "real"
         if self.kind == CONTAINER:
             content["image"] = [self.registry, self.image, self.dockerfile, self.context, self.context_dockerfile]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

@@ -74,6 +74,7 @@ class Plan:
     environments: str = ""  # the folder of built environments
     environments_limit: int | None = None  # bytes; beyond it, the least recently used ones are removed
     relax: bool = False  # whether pins that are not available may be relaxed
+    real_horovod: bool = False  # whether a layer may not stand in for Horovod
     secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
     node: int = 0  # which node of the run this plan is for
     attempt: int = 1  # 2 and more: the run was started before, and its outputs are restored

@@ -22,7 +22,7 @@ import runyard
 
 PARTS = (
     "runyard/__init__.py",
-    *(f"runyard/{name}" for name in ("system", "contracts", "client", "sdk", "environments", "node")),
+    *(f"runyard/{name}" for name in ("system", "contracts", "client", "sdk", "environments", "node", "compat")),
     "azureml",
 )
 

@@ -20,6 +20,7 @@ class Order:
     report: Callable[[str], None] = print  # writes a line to the build's log; secrets in it are masked
     check: Callable[[], None] = lambda: None  # called often; raises to give up
     fetch: Callable[[str], Path] = Path  # fetches a file or folder from the server (`runyard://...`)
+    real_horovod: bool = False  # no layer may stand in for it
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Built:
     python: str = ""  # its version
     changes: list[str] = field(default_factory=list)  # what was relaxed, a line each
     variables: dict[str, str] = field(default_factory=dict)  # what activating it would set
+    layers: list[str] = field(default_factory=list)  # lines in whose place a layer of Runyard stands
 
 
 class Builder(ABC):

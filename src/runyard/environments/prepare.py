@@ -35,6 +35,7 @@ class Around:
     limit: int | None = None  # bytes; when there are more, those not used for the longest time are removed
     secrets: Mapping[str, str] = field(default_factory=dict)  # values by name (`runyard.contracts.secrets`)
     notes: tuple[str, ...] = ()  # how the specification came to be the one it is, for the log
+    real_horovod: bool = False  # whether a layer may not stand in for Horovod
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def peek(
         cache = Cache(around.folder)
         # A relaxed workspace is content with what was built without relaxing anything.
         for relaxed in (False, True) if around.relax else (False,):
-            ready = _find(cache, specification, specification.key(relaxed))
+            ready = _find(cache, specification, specification.key(relaxed, around.real_horovod))
             if ready is not None:
                 _report_each(masked, [*_remarks(specification, around), *_found(ready)])
                 return ready
@@ -86,8 +87,9 @@ def prepare(
     with _reported(around):
         _report_each(masked, _remarks(specification, around))
         builder = _builder(specification, around.folder.parent / "cache")
-        order = Order(specification, around.relax, around.secrets, masked, check, fetch)
-        ready = _build(Cache(around.folder), builder, order, specification.key(around.relax))
+        order = Order(specification, around.relax, around.secrets, masked, check, fetch, around.real_horovod)
+        key = specification.key(around.relax, around.real_horovod)
+        ready = _build(Cache(around.folder), builder, order, key)
     _make_room(around, masked)
     return ready
 
@@ -181,6 +183,8 @@ def _found(ready: Ready) -> Iterator[str]:
 def _changes(built: Built) -> Iterator[str]:
     for change in built.changes:
         yield f"Relaxed: {change}"
+    for line in built.layers:
+        yield f"{line}: a layer of Runyard stands in for it"
 
 
 def _python(built: Built) -> str:

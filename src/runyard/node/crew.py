@@ -23,7 +23,7 @@ from runyard.node.outcome.exits import Exit
 from runyard.node.outcome.rank_ends import RankEnd
 from runyard.node.prepare import environment
 from runyard.node.prepare.prepare import make_folders, prepare
-from runyard.node.problem import Unwanted
+from runyard.node.problem import RunProblem, Unwanted
 from runyard.node.signals import Signals
 from runyard.node.state import PREPARING, RUNNING, Launched, State, machine
 from runyard.node.streams import MPIRUN_LOG, std_log
@@ -66,6 +66,7 @@ class Crew:
         self._environment: Ready | None = None  # referenced for as long as the run lives, so that nobody removes it
         self._inputs: Inputs | None = None  # the same
         self._delivery: RunDelivery | None = None
+        self._layer = ""  # a folder of `runyard.compat` that the script needs on its path
 
     @property
     def ranks(self) -> list[Rank]:
@@ -114,11 +115,12 @@ class Crew:
 
             self.ports = Ports(address, ports_wanted(distribution, self.plan.node))
         if distribution.kind == MPI:
-            from runyard.node.mpi import find
+            self.mpi = self._find_mpi()
+        if distribution.kind == MPI or (self.built is not None and self.built.layers):
+            from runyard.node.prepare import horovod
 
-            cache = Path(self.plan.environments) if self.plan.environments else None
-            self.mpi = find(self.variables(), cache, str(self.built.image or "") if self.built is not None else "")
-            log_line(f"MPI: {self.mpi.description}")
+            self._layer = horovod.layer(self.plan, self.built)
+            horovod.record(self.plan, self.folder, self.built)
 
     @property
     def built(self) -> Built | None:
@@ -127,6 +129,8 @@ class Crew:
     def variables(self) -> dict[str, str]:
         """What all processes of this node see."""
         found = variables.for_script(self.plan, self.folder, self.state.cookie, os.environ, self.built)
+        if self._layer:
+            found["PYTHONPATH"] = os.pathsep.join((found["PYTHONPATH"], self._layer))
         if self.state.shares_work:
             users = self.plan.launch.environment_variables
             here = {"PWD": str(self.work), "AZUREML_CR_EXECUTION_WORKING_DIR_PATH": str(self.work)}
@@ -218,6 +222,26 @@ class Crew:
             raise Unwanted("the run's folder is gone, or nobody waits for the run any more")
 
     # -- within ------------------------------------------------------------------------------------------------------
+
+    def _find_mpi(self) -> Mpi | None:
+        """The MPI of this node; None where there is none and the run can do without: the node runners start its ranks
+        then, with the variables that mpirun would set."""
+        from runyard.node.mpi import find
+        from runyard.node.prepare.horovod import needs_mpi
+
+        cache = Path(self.plan.environments) if self.plan.environments else None
+        try:
+            found = find(self.variables(), cache, str(self.built.image or "") if self.built is not None else "")
+        except RunProblem as problem:
+            needed = needs_mpi(self.plan, self.work)
+            if problem.code != "MpiNotFound":
+                raise
+            if needed:
+                raise RunProblem(problem.code, f"{problem.message} It is needed: {needed}.", problem.help) from None
+            log_line("MPI: none was found, and nothing of the run seems to need one: its ranks are started without")
+            return None
+        log_line(f"MPI: {found.description}")
+        return found
 
     def _rank_variables(self, rank: Rank, meeting: Meeting, of_node: Mapping[str, str]) -> dict[str, str]:
         from runyard.node.launch.frameworks import rank_variables

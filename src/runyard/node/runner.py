@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
 
-from runyard.contracts.distribution import MPI, Rank
+from runyard.contracts.distribution import Rank
 from runyard.contracts.plan import Plan
 from runyard.node.crew import Crew
 from runyard.node.lock import take_lock
@@ -117,8 +117,7 @@ class Runner:
         self._check()
         meeting = self._meet(address) if self._distribution.gang else None
         self._mlflow = MlflowWatch(self._plan.launch, self._crew.work)
-        if self._distribution.kind == MPI:
-            assert meeting is not None
+        if meeting is not None and meeting.mpirun:
             self._start_mpirun(meeting)
             return
         orders = self._crew.orders(meeting)
@@ -134,12 +133,17 @@ class Runner:
         if self._leader is not None:
             others = self._leader.wait_until_ready(self._check, self._report_preparing)
         assert self._crew.ports is not None
+        without = [f"node {member.node}" for member in others if not member.mpi]
+        if self._crew.mpi is not None and without:
+            log_line(f"MPI: none was found on {', '.join(without)}, so the ranks are started without")
+            self._crew.mpi = None
         return meet(
             self._distribution,
             [address, *(member.address for member in others)],
             [self._crew.host, *(member.host for member in others)],
             [self._crew.ports.numbers, *(member.ports for member in others)],
             str(self._folder / "temp") if all(member.shares_work for member in others) else None,
+            self._crew.mpi is not None,
         )
 
     def _start_mpirun(self, meeting: Meeting) -> None:

@@ -62,6 +62,7 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         environments=str(around.home / "environments"),
         environments_limit=workspace_settings.limit(settings),
         relax=workspace_settings.relax(settings),
+        real_horovod=workspace_settings.real_horovod(settings),
         secrets=secrets,
         attempt=run.attempt,
         link=random.token_hex(16),

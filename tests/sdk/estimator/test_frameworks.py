@@ -15,7 +15,6 @@ from runyard.sdk.submit.distributed import MpiConfiguration
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*is deprecated in SDK v1:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:horovod is not in the environment"),
 ]
 
 
@@ -70,18 +69,15 @@ def test_a_release_since_then_takes_any_python() -> None:
     assert estimator.run_config.environment.docker.base_image == DEFAULT_GPU_IMAGE
 
 
-def test_what_cannot_be_brought_is_told() -> None:
-    with pytest.warns(UserWarning, match=r"horovod is not in the environment.*env map 'PyTorch-1\.13-GPU'") as seen:
-        PyTorch(
-            ".", compute_target="c", use_gpu=True, framework_version="1.13", distributed_training=MpiConfiguration()
-        )
-    assert seen.pop(UserWarning).filename == __file__
-    quiet: list[dict[str, Any]] = [
+def test_horovod_is_nothing_to_warn_of() -> None:
+    """A run under MPI has it, or the layer with its interface."""
+    jobs: list[dict[str, Any]] = [
         {"distributed_training": Gloo()},
+        {"distributed_training": MpiConfiguration()},
         {"distributed_training": Mpi(), "pip_packages": ["horovod==0.28.1"]},
         {"distributed_training": Mpi(), "user_managed": True},
     ]
-    for options in quiet:
+    for options in jobs:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
             PyTorch(".", compute_target="c", **options)

@@ -13,6 +13,7 @@ from runyard.store.runs.workspace_settings import (
     DATA_LIMIT,
     DATA_MAP,
     DATASTORE,
+    HOROVOD,
     KEEP_LOGS,
     KEEP_SERIES,
     LAZY_ABOVE,
@@ -34,10 +35,18 @@ def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
         settings = workspace_settings.find(connection, "local")
     stays = {DATA_LIMIT: "50GB", LAZY_ABOVE: "10GB", DATA_MAP: "{}", KEEP_LOGS: "none", KEEP_SERIES: "none"}
     stays[DATASTORE] = "workspaceblobstore"
+    stays[HOROVOD] = "layer"
     assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace", **stays}
     assert workspace_settings.whole_workspace(settings)
     assert not workspace_settings.relax(settings)
     assert workspace_settings.limit(settings) is None
+
+
+def test_a_workspace_may_insist_on_horovod_itself(store: Store) -> None:
+    assert not workspace_settings.real_horovod(put(store, HOROVOD, "layer"))
+    assert workspace_settings.real_horovod(put(store, HOROVOD, " Require "))
+    with pytest.raises(Refused, match="layer or require"):
+        put(store, HOROVOD, "build")
 
 
 @pytest.mark.parametrize(("text", "days"), [("90d", 90), (" 2 W ", 14), ("48h", 2), ("None", None), ("0d", 0)])

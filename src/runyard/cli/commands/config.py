@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 KEYS = (
     "data.lazy-above",
     "data.limit",
+    "environments.horovod",
     "environments.limit",
     "environments.relax",
     "retention.logs",

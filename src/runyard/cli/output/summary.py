@@ -68,6 +68,8 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "started", started
     if used := _environment(run):
         yield "environment", used
+    if layer := run["properties"].get("runyard.environment.horovod"):
+        yield "horovod", layer
     for each in (run.get("launch") or {}).get("inputs") or ():
         yield "input", f"{each['name']}: dataset {each['dataset']} ({each['mode']}){_seen(run, each['name'])}"
     for each in (run.get("launch") or {}).get("outputs") or ():

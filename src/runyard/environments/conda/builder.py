@@ -17,7 +17,7 @@ from runyard.environments.conda import names
 from runyard.environments.problem import EnvironmentProblem
 from runyard.environments.python import interpreters
 from runyard.environments.uv import failures
-from runyard.environments.uv.builder import install_packages
+from runyard.environments.uv.builder import Installed, install_packages
 
 DEFAULT_CHANNEL = "conda-forge"
 LAST_LINES = 20
@@ -71,12 +71,13 @@ class CondaBuilder(Builder):
                 "CondaFailed", f"{tool.name} has made an environment without a Python that runs.", _HELP["CondaFailed"]
             )
         rest = replace(order, specification=replace(specification, conda=(), channels=()))
-        changes = install_packages(rest, python, folder) if specification.pip else []
+        installed = install_packages(rest, python, folder) if specification.pip else Installed([], [])
         return Built(
             interpreter=str(folder / "bin" / "python"),
             folder=str(folder),
             python=python.text,
-            changes=changes,
+            changes=installed.changes,
+            layers=installed.layers,
             variables={"CONDA_PREFIX": str(folder), "CONDA_DEFAULT_ENV": str(folder)},
         )
 

@@ -6,10 +6,11 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from runyard.contracts.environment import conda_name
 from runyard.contracts.home import home
-from runyard.environments import tools
+from runyard.environments import layers, tools
 from runyard.environments.builder import Builder, Built, Order
 from runyard.environments.conda import names
 from runyard.environments.problem import EnvironmentProblem
@@ -51,22 +52,31 @@ class UvBuilder(Builder):
         made = uv.run("venv", "--quiet", "--no-project", "--python", choice.interpreter.path, folder)
         if not made.ok:
             raise failures.explain(made.output, order.specification)
+        installed = _install(uv, choice.interpreter, folder)
         return Built(
             interpreter=str(folder / "bin" / "python"),
             folder=str(folder),
             python=choice.interpreter.text,
-            changes=[*choice.changes, *_install(uv, choice.interpreter, folder)],
+            changes=[*choice.changes, *installed.changes],
             variables={"VIRTUAL_ENV": str(folder)},
+            layers=installed.layers,
         )
 
 
-def install_packages(order: Order, interpreter: Interpreter, folder: Path) -> list[str]:
-    """Install the pip part of a specification into an environment that is there; what was relaxed comes back."""
+class Installed(NamedTuple):
+    """What differs from the specification: what was relaxed, and the lines in whose place a layer stands."""
+
+    changes: list[str]
+    layers: list[str]
+
+
+def install_packages(order: Order, interpreter: Interpreter, folder: Path) -> Installed:
+    """Install the pip part of a specification into an environment that is there."""
     uv = Uv.for_order(order, options_of(order.specification.options))
     return _install(uv, interpreter, folder)
 
 
-def _install(uv: Uv, interpreter: Interpreter, folder: Path) -> list[str]:
+def _install(uv: Uv, interpreter: Interpreter, folder: Path) -> Installed:
     """Install what the specification lists: as it is, or relaxed where uv refused and the order allows it."""
     order = uv.order
     private = Path(tempfile.mkdtemp(prefix=".requirements-", dir=folder))
@@ -75,9 +85,11 @@ def _install(uv: Uv, interpreter: Interpreter, folder: Path) -> list[str]:
             line: package_line(wanted, order, private)
             for line, wanted in failures.lines_of(order.specification).items()
         }
-        changes = _install_lines(uv, interpreter, folder, private, lines)
+        layered = layers.left_out(uv, folder / "bin" / "python", private, lines)
+        kept = {line: wanted for line, wanted in lines.items() if line not in layered}
+        changes = _install_lines(uv, interpreter, folder, private, kept)
         _add_pip(uv, interpreter, folder / "bin" / "python")
-        return changes
+        return Installed(changes, layered)
     finally:
         shutil.rmtree(private, ignore_errors=True)
 

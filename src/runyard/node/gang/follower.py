@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
 from runyard.node.crew import Crew
 from runyard.node.gang.link import LOST, WITNESS, Link, LinkLost, Message, keep_beating, own_address
@@ -85,7 +84,7 @@ class Follower:
         try:
             self._crew.get_ready(self._address, self._check, self._deliver_meanwhile)
             assert self._crew.ports is not None
-            self._send("ready", ports=self._crew.ports.numbers)
+            self._send("ready", ports=self._crew.ports.numbers, mpi=self._crew.mpi is not None)
         except RunProblem as problem:
             self._fail(problem)
 
@@ -127,7 +126,8 @@ class Follower:
 
     def _go(self, meeting: Meeting) -> None:
         self._meeting = meeting
-        if self._plan.distribution.kind != MPI:
+        if not meeting.mpirun:
+            self._crew.mpi = None
             try:
                 self._crew.start(self._crew.orders(meeting))
             except RunProblem as problem:

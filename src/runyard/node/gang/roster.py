@@ -26,6 +26,7 @@ class Member:
     ports: list[int] = field(default_factory=list)
     here: bool = False
     ready: bool = False
+    mpi: bool = False  # whether it has an MPI
     over: bool = False  # no process of the run is alive there
     delivered: bool = False
     lost: str | None = None  # why it counts as lost
@@ -61,6 +62,7 @@ class Roster:
             log_line(f"{member.name} is here{', and shares the working folder' if member.shares_work else ''}")
         elif kind == "ready":
             member.ports, member.ready = [int(port) for port in message["ports"]], True
+            member.mpi = bool(message.get("mpi"))
         elif kind == "failed":
             error = {**message["error"], "node": node}
             self.problem = self.problem or {**error, "message": f"On {member.name}: {error.get('message', '')}"}

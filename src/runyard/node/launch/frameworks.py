@@ -19,6 +19,7 @@ from runyard.node.launch.meeting import Meeting, ports_wanted
 __all__ = ["node_variables", "ports_wanted", "rank_variables"]
 
 THREADS, GPUS = "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"
+HOROVOD_ADDRESS = "RUNYARD_HOROVOD_ADDRESS"  # where the layer's ranks meet: not where a script's own group does
 
 
 def rank_variables(plan: Plan, rank: Rank, meeting: Meeting, variables: Mapping[str, str]) -> dict[str, str]:
@@ -53,6 +54,8 @@ def _of_node(plan: Plan, node: int, meeting: Meeting, variables: Mapping[str, st
     own["NODE_RANK"] = str(node)
     own["WORLD_SIZE"] = str(distribution.processes or distribution.nodes)
     own["AZ_BATCHAI_PYTORCH_INIT_METHOD"] = _init_method(plan, meeting, variables)
+    if distribution.kind == MPI:
+        own[HOROVOD_ADDRESS] = _endpoint(meeting.addresses[0], meeting.ports.get("0", meeting.port))
     own.update(
         {name: value for name, value in _interfaces(distribution, meeting, node).items() if name not in variables}
     )
@@ -75,6 +78,10 @@ def _of_rank(distribution: Distribution, rank: Rank) -> dict[str, str]:
         own["RANK"] = str(rank.rank)
         own["LOCAL_RANK"] = str(rank.local_rank)
         own["LOCAL_WORLD_SIZE"] = str((distribution.processes or distribution.nodes) // distribution.nodes)
+    if distribution.kind == MPI:  # started without mpirun, which sets them itself
+        own["OMPI_COMM_WORLD_RANK"], own["OMPI_COMM_WORLD_LOCAL_RANK"] = own["RANK"], own["LOCAL_RANK"]
+        own["OMPI_COMM_WORLD_SIZE"] = str(distribution.processes or distribution.nodes)
+        own["OMPI_COMM_WORLD_LOCAL_SIZE"] = own["LOCAL_WORLD_SIZE"]
     return own
 
 

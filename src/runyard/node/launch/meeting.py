@@ -15,6 +15,7 @@ class Meeting:
     port: int  # free on node 0
     ports: dict[str, int] = field(default_factory=dict)  # by rank, free on the rank's node
     shared: str | None = None  # a folder that all nodes see
+    mpirun: bool = False  # whether every node has an MPI, so that mpirun starts the ranks of a run of that kind
 
     @property
     def on_loopback(self) -> bool:
@@ -40,13 +41,14 @@ def meet(
     names: Sequence[str],
     free: Sequence[Sequence[int]],
     shared: str | None,
+    mpirun: bool = False,
 ) -> Meeting:
     """The meeting of nodes of which each has found as many free ports as were wanted of it."""
     ports = {}
     for node, found in enumerate(free):
         for rank, port in zip(_listening(distribution, node), found[1:] if node == 0 else found):
             ports[str(rank)] = port
-    return Meeting(list(addresses), list(names), free[0][0], ports, shared)
+    return Meeting(list(addresses), list(names), free[0][0], ports, shared, mpirun)
 
 
 def _listening(distribution: Distribution, node: int) -> list[int]:

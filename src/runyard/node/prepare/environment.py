@@ -39,7 +39,9 @@ def ready(plan: Plan, folder: Path, check: Callable[[], None], report: Callable[
     from runyard.environments.problem import EnvironmentProblem
 
     notes = tuple(plan.launch.notes)
-    around = Around(Path(plan.environments), plan.relax, plan.environments_limit, plan.secrets, notes)
+    around = Around(
+        Path(plan.environments), plan.relax, plan.environments_limit, plan.secrets, notes, plan.real_horovod
+    )
     try:
         found = peek(specification, around, log_line)
         if found is None:

@@ -1,8 +1,8 @@
 """Estimators with their framework: PyTorch, TensorFlow, Chainer and scikit-learn, each in the version chosen.
 
 The versions of SDK v1 come with the Python that it had for them, which few machines of today can have: the build fails
-with that reason, unless the workspace relaxes pins or maps the environment's name to an installed one. Horovod is not
-included: what an installer makes of its source today knows neither torch nor TensorFlow, and takes minutes.
+with that reason, unless the workspace relaxes pins or maps the environment's name to an installed one. Horovod is in
+reach of every run under MPI: itself where the environment has it, a layer with its interface otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 PYTHON = "3.6.2"
 """The Python of every version that SDK v1 knew."""
-HOROVOD = "horovod"
 
 
 def _minors(major: int, first: int, last: int) -> tuple[str, ...]:
@@ -43,7 +42,6 @@ class _FrameworkEstimator(MMLBaseEstimator):
     _versions: ClassVar[tuple[str, ...]]  # that SDK v1 knew
     _later: ClassVar[tuple[str, ...]]  # releases since then
     _backends: ClassVar[tuple[str, ...]] = (MPI,)
-    _missing: ClassVar[str] = ""  # under MPI
 
     @classmethod
     def get_supported_versions(cls) -> list[str]:
@@ -68,7 +66,6 @@ class _FrameworkEstimator(MMLBaseEstimator):
             environment=f"{self.FRAMEWORK_NAME}-{version}-{'GPU' if gpu else 'CPU'}",
             pip=self._lines(version, gpu, mpi),
             python=PYTHON if version in self._versions else "",
-            missing=self._missing if mpi else "",
         )
         self._become(options_of(given, framework=framework, backends=self._backends, jobs=self._backends), above=1)
 
@@ -140,7 +137,6 @@ class PyTorch(_DistributedEstimator):
     _versions = _minors(1, 0, 6)
     _later = (*_minors(1, 7, 13), *_minors(2, 0, 13))
     _backends = (MPI, NCCL, GLOO)
-    _missing = HOROVOD
 
     @classmethod
     def _lines(cls, version: str, gpu: bool, mpi: bool) -> tuple[str, ...]:
@@ -175,7 +171,6 @@ class TensorFlow(_FrameworkEstimator):
     _versions = ("1.10", "1.12", "1.13", *_minors(2, 0, 3))
     _later = _minors(2, 4, 21)
     _backends = (MPI, PARAMETER_SERVER)
-    _missing = HOROVOD
 
     def __init__(
         self,

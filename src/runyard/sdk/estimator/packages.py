@@ -25,15 +25,11 @@ SAME = {
 
 @dataclass(frozen=True)
 class Framework:
-    """The packages of a framework: a Python (empty: any) and lines for pip. `environment` is the environment's name.
-
-    `missing` is a package that SDK v1 had in its image and that cannot be brought here.
-    """
+    """The packages of a framework: a Python (empty: any) and lines for pip. `environment` is the environment's name."""
 
     environment: str
     pip: tuple[str, ...]
     python: str = ""
-    missing: str = ""
 
 
 def from_lists(
@@ -60,12 +56,6 @@ def from_lists(
         for line in brought
         if (name := _name(pip_requirements.parse(line).key)) in own and own[name] != line
     ]
-    if framework is not None and framework.missing and framework.missing not in own:
-        remarks.append(
-            f"{framework.missing} is not in the environment, though SDK v1 had it in its image: pip builds it without "
-            "the framework. If the script imports it, let it run in a Python that has it: give user_managed=True or "
-            f"environment_definition, or `runyard env map '{framework.environment}' --interpreter PATH`."
-        )
     made.set_pip_requirements(merge([SDK_PACKAGE, *lines, *pip_packages]))
     return made, remarks
 

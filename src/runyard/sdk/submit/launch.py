@@ -13,6 +13,7 @@ from runyard.contracts.environment import CONTAINER, CURRENT, Specification, spe
 from runyard.contracts.plan import Launch
 from runyard.sdk.exceptions import ExperimentExecutionException, UserErrorException
 from runyard.sdk.submit.distribution import distribution_of
+from runyard.sdk.submit.horovodrun import translate
 from runyard.sdk.submit.placeholders import variable
 from runyard.system.records import asdict, replace
 
@@ -51,14 +52,18 @@ def launch_of(
         raise UserErrorException("A command takes no arguments beside it: write them into the command itself.")
     if not run_config.target:
         raise ExperimentExecutionException("The run has no compute target. Set compute_target='local'.")
-    distribution = distribution_of(run_config)
+    distribution, variables = distribution_of(run_config), _variables(run_config)
+    started: str | None = None
+    if command:
+        started, distribution, options = translate(str(command), distribution)
+        variables = {**options, **variables}
     specification = _specification(run_config)
     launch = Launch(
         script=run_config.script or None,
-        command=str(command) if command else None,
+        command=started,
         arguments=[variable(str(argument)) for argument in run_config.arguments or ()],
         interpreter=_interpreter(specification, engine),
-        environment_variables=_variables(run_config),
+        environment_variables=variables,
         shell=_shell(engine),
         environment=specification.as_dict(),
         container=_container(run_config) if specification.kind == CONTAINER else {},

@@ -18,6 +18,7 @@ from runyard.store.tables import workspace_settings
 from runyard.store.tables import workspaces as workspace_rows
 
 RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
+HOROVOD = "environments.horovod"
 DATA_MAP, DATA_LIMIT, LAZY_ABOVE = "data.map", "data.limit", "data.lazy-above"
 DATASTORE = "data.datastore"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
@@ -70,6 +71,11 @@ def find(connection: Connection, workspace: str) -> dict[str, str]:
 def relax(settings: Mapping[str, str]) -> bool:
     """Whether pins that cannot be had may be relaxed."""
     return settings[RELAX] == "true"
+
+
+def real_horovod(settings: Mapping[str, str]) -> bool:
+    """Whether no layer may stand in for Horovod."""
+    return settings[HOROVOD] == "require"
 
 
 def limit(settings: Mapping[str, str]) -> int | None:
@@ -139,6 +145,11 @@ def _workspace_or_run(value: str) -> str | None:
     return text if text in ("workspace", "run") else None
 
 
+def _layer_or_require(value: str) -> str | None:
+    text = value.strip().lower()
+    return text if text in ("layer", "require") else None
+
+
 def _size_or_none(value: str) -> str | None:
     text = "".join(value.split())
     if text.lower() == "none":
@@ -180,6 +191,7 @@ def _bytes(size: str) -> int | None:
 KNOWN = {
     RELAX: Setting("false", "true or false", _true_or_false),
     LIMIT: Setting("none", "a size such as 50GB, or none", _size_or_none),
+    HOROVOD: Setting("layer", "layer or require", _layer_or_require),
     SCOPE: Setting("workspace", "workspace or run", _workspace_or_run),
     DATA_LIMIT: Setting("50GB", "a size such as 50GB, or none", _size_or_none),
     LAZY_ABOVE: Setting("10GB", "a size such as 10GB, or none", _size_or_none),

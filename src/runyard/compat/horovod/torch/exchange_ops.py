@@ -1,0 +1,144 @@
+"""The collectives after which every rank has another part: alltoall and reducescatter; and the barrier."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
+
+from ..core import basics
+from ..core.basics import check_process_set, op_of
+from ..core.requests import ALLTOALL, REDUCESCATTER
+from .compression import Compression
+from .mpi_ops import _basics, _first, _submit, allgather_async, global_process_set, size, synchronize
+
+barrier = _basics.barrier
+
+
+def _splits_of(tensor: Any, splits: Any) -> list[int]:
+    if splits is None:
+        if tensor.dim() and tensor.shape[0] % size():
+            raise ValueError(
+                f"The first dimension, {tensor.shape[0]}, cannot be split evenly among {size()} ranks: give splits."
+            )
+        return [tensor.shape[0] // size() if tensor.dim() else 0] * size()
+    found = [int(each) for each in (splits.tolist() if hasattr(splits, "tolist") else splits)]
+    if len(found) != size() or (tensor.dim() and sum(found) != tensor.shape[0]) or min(found) < 0:
+        raise ValueError(
+            f"splits must have a number of rows for each of {size()} ranks, {tensor.shape[0]} in all, not {found}."
+        )
+    return found
+
+
+def alltoall_async(
+    tensor: Any, splits: Any = None, name: str | None = None, process_set: Any = global_process_set
+) -> int:
+    check_process_set(process_set)
+    own, rows = tensor.detach(), _splits_of(tensor, splits)
+    called = _basics.name("alltoall", name)
+
+    def finish(found: Any) -> Any:
+        output, received = found
+        return output if splits is None else (output, received)
+
+    return _submit(ALLTOALL, called, [own], [own], finish, splits=tuple(rows))
+
+
+class _Alltoall(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: Any, splits: Any, name: Any, process_set: Any) -> Any:
+        rows = torch.tensor(_splits_of(tensor, splits), dtype=torch.int32)
+        output, received = synchronize(alltoall_async(tensor, rows, name, process_set))
+        ctx.received, ctx.name = received, name
+        ctx.mark_non_differentiable(received)
+        return output, received
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any, _: Any) -> Any:
+        called = None if ctx.name is None else f"{ctx.name}.backward"
+        back, _received = synchronize(alltoall_async(gradient.contiguous(), ctx.received, called))
+        return back, None, None, None
+
+
+def alltoall(tensor: Any, splits: Any = None, name: str | None = None, process_set: Any = global_process_set) -> Any:
+    """Each rank sends some of its rows to every other; with `splits`, how many came from each is returned as well."""
+    output, received = _Alltoall.apply(tensor, splits, name, process_set)
+    return output if splits is None else (output, received)
+
+
+def _reducescatter(
+    tensors: Sequence[Any], name: str, op: Any, pre: float, post: float, process_set: Any, finish: Any
+) -> int:
+    check_process_set(process_set)
+    own = [tensor.detach() for tensor in tensors]
+    names = [f"{name}_{place + 1}" for place in range(len(own))] if len(own) > 1 else []
+    more = {"op": str(op_of(op, None)), "prescale": float(pre), "postscale": float(post)}
+    return _submit(REDUCESCATTER, name, own, own, finish, names, **more)
+
+
+def reducescatter_async(
+    tensor: Any,
+    name: str | None = None,
+    op: Any = basics.Average,
+    process_set: Any = global_process_set,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+) -> int:
+    called = _basics.name("reducescatter", name)
+    return _reducescatter([tensor], called, op, prescale_factor, postscale_factor, process_set, _first)
+
+
+def grouped_reducescatter_async(
+    tensors: Sequence[Any],
+    name: str | None = None,
+    op: Any = basics.Average,
+    process_set: Any = global_process_set,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+) -> int:
+    called = _basics.name("grouped_reducescatter", name)
+    return _reducescatter(tensors, called, op, prescale_factor, postscale_factor, process_set, list)
+
+
+class _Reducescatter(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: Any, op: Any, name: Any, process_set: Any, pre: float, post: float) -> Any:
+        ctx.op, ctx.name, ctx.scale = op, name, pre * post
+        return synchronize(reducescatter_async(tensor, name, op, process_set, pre, post))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        called = None if ctx.name is None else f"{ctx.name}.backward"
+        whole = synchronize(allgather_async(gradient.contiguous(), called)) * ctx.scale
+        return (whole / size() if ctx.op == basics.Average else whole), None, None, None, None, None
+
+
+def reducescatter(
+    tensor: Any,
+    name: str | None = None,
+    compression: Any = Compression.none,
+    op: Any = basics.Average,
+    process_set: Any = global_process_set,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+) -> Any:
+    """This rank's part of the reduced tensor, by rows; the first ranks have one more where there is a rest."""
+    small, context = compression.compress(tensor)
+    found = _Reducescatter.apply(small, op, name, process_set, prescale_factor, postscale_factor)
+    return compression.decompress(found, context)
+
+
+def grouped_reducescatter(
+    tensors: Sequence[Any],
+    name: str | None = None,
+    compression: Any = Compression.none,
+    op: Any = basics.Average,
+    process_set: Any = global_process_set,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+) -> list[Any]:
+    names = [None if name is None else f"{name}_{place + 1}" for place in range(len(tensors))]
+    return [
+        reducescatter(tensor, each, compression, op, process_set, prescale_factor, postscale_factor)
+        for tensor, each in zip(tensors, names)
+    ]
