@@ -11,7 +11,19 @@ from functools import partial
 
 from benchmarks import table, venvs
 
-NAMES = ("logging", "start", "gang", "queue", "sweep", "snapshot", "environments", "points", "server", "scale")
+NAMES = (
+    "logging",
+    "start",
+    "gang",
+    "queue",
+    "sweep",
+    "horovod",
+    "snapshot",
+    "environments",
+    "points",
+    "server",
+    "scale",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

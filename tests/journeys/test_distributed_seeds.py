@@ -16,6 +16,7 @@ import pytest
 from tests.journeys.conftest import Yard
 from tests.support.frameworks import environment
 from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER
+from tests.support.web_files import web_files
 
 from azureml.core import Environment, Run
 
@@ -179,6 +180,35 @@ src = ScriptRunConfig(source_directory=project_folder,
     assert "outputs/model.pt" in page.run.get_file_names()
     said = page.run.get_properties().get("runyard.environment.horovod") or ""
     assert ("Runyard's layer" in said) is (python == "torch")
+
+
+WORD2VEC = """
+from azureml.core import ScriptRunConfig
+from azureml.core.runconfig import MpiConfiguration
+
+src = ScriptRunConfig(source_directory=project_folder,
+                      script='tf_horovod_word2vec.py',
+                      arguments=['--input_data', dataset.as_mount()],
+                      compute_target=compute_target,
+                      environment=tf_env,
+                      distributed_job_config=MpiConfiguration(node_count=2))
+"""
+
+
+def test_horovods_tensorflow_job(page: Page) -> None:
+    """With a script that learns which words are near each other, in the style of TensorFlow 1."""
+    page.type(CLUSTER)
+    page.names["project_folder"] = page.project("../../tests/support/horovod_word2vec.py", "tf_horovod_word2vec.py")
+    page.names["tf_env"] = installed("tensorflow")
+    with web_files(**{"words.txt": b"the cat sat on the mat the dog sat on the log " * 40}) as web:
+        page.names["web_paths"] = [f"{web.url}/words.txt"]
+        page.type("from azureml.core.dataset import Dataset\ndataset = Dataset.File.from_files(path=web_paths)")
+        page.type(WORD2VEC)
+        page.type(SUBMIT)
+    metrics = page.run.get_metrics()
+    assert metrics["ranks"] == 2
+    assert metrics["loss"][-1] < metrics["loss"][0]
+    assert metrics["mark of rank 0"] == metrics["mark of rank 1"], "the ranks have trained different models"
 
 
 def test_distributed_data_parallel(page: Page) -> None:

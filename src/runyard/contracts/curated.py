@@ -37,11 +37,12 @@ RULES = (
     Rule("minimal", None, ()),
     Rule("sidecar", None, ()),
     Rule("tutorial", None, (*_TABLES, "joblib", "matplotlib")),
-    # No torchvision: it has no CPU build everywhere, and must fit its torch exactly.
-    Rule("pytorch", "torch", ("torch", "numpy", "tensorboard")),
-    Rule("acpt", "torch", ("torch", "numpy", "tensorboard")),
+    # No torchvision: it has no CPU build everywhere, and must fit its torch exactly. In the place of horovod, as in
+    # every environment, a layer of Runyard stands where no wheel of it can be had.
+    Rule("pytorch", "torch", ("torch", "numpy", "tensorboard", "horovod")),
+    Rule("acpt", "torch", ("torch", "numpy", "tensorboard", "horovod")),
     Rule("deepspeed", "deepspeed", ("deepspeed", "torch", "numpy")),
-    Rule("tensorflow", "tensorflow", ("tensorflow", "numpy")),
+    Rule("tensorflow", "tensorflow", ("tensorflow", "numpy", "horovod")),
     Rule("scikit-learn", "scikit-learn", (*_TABLES, "joblib")),
     Rule("sklearn", "scikit-learn", (*_TABLES, "joblib")),
     Rule("xgboost", "xgboost", ("xgboost", *_TABLES)),
@@ -124,7 +125,7 @@ def find(name: str) -> Curated | None:
 
     >>> found = find("AzureML-PyTorch-1.6-GPU")
     >>> found.definition["python"]["condaDependencies"]["dependencies"]
-    ['pip', {'pip': ['azureml-defaults', 'torch', 'numpy', 'tensorboard']}]
+    ['pip', {'pip': ['azureml-defaults', 'torch', 'numpy', 'tensorboard', 'horovod']}]
     >>> find("pytorch") is find("AzureML-Surprise") is None
     True
     """

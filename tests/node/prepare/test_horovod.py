@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support import wheels
 
 from runyard.contracts.distribution import MPI, Distribution
 from runyard.contracts.environment import Specification
@@ -16,7 +18,7 @@ from runyard.environments.builder import Built
 from runyard.node.prepare import horovod
 
 if TYPE_CHECKING:
-    from tests.node.conftest import Gang
+    from tests.node.conftest import Gang, Prepare
 
 LOOK = """
 import os
@@ -95,3 +97,58 @@ def test_a_real_horovod_wins_wherever_it_is(gang: Any, tmp_path: Path) -> None:
     result = made.finish()
     assert result["status"] == "Completed", result["error"]
     assert made.std_log(0) == "real torch\n"
+
+
+MEET = """
+import os, sys
+from horovod.core.negotiator import Negotiator
+from horovod.core.places import find
+ranks = Negotiator(find(os.environ))
+ranks.barrier("first")
+if sys.argv[1] == "die" and ranks.place.rank == 1:
+    os._exit(7)
+ranks.barrier(f"of rank {ranks.place.rank}" if sys.argv[1] == "disagree" else "second")
+"""
+
+
+def meeting(gang: Any, how: str) -> Gang:
+    made: Gang = gang(
+        {"train.py": MEET},
+        Distribution(MPI, 2, 2),
+        environment_variables={"PATH": "/usr/bin:/bin", "RUNYARD_HOROVOD_STUCK_SECONDS": "0.5"},
+        arguments=[how],
+    )
+    return made
+
+
+def test_a_rank_that_dies_ends_the_gang_and_is_named(gang: Any) -> None:
+    made = meeting(gang, "die")
+    error = made.finish()["error"]
+    assert (error["rank"], error["node"], error["exit"]["code"]) == (1, 1, 7)
+
+
+def test_ranks_that_disagree_end_the_gang_with_the_tensors_in_the_error(gang: Any) -> None:
+    error = meeting(gang, "disagree").finish()["error"]
+    assert "rank 0 for 'of rank 0'; rank 1 for 'of rank 1'" in error["message"]
+
+
+def test_an_environment_that_lists_horovod_is_built_without_and_the_run_says_so(
+    node: Prepare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    wheels.wheel(shelf, "solo")
+    known = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf)}
+    for name, value in {**known, "UV_CACHE_DIR": str(tmp_path / "uv")}.items():
+        monkeypatch.setenv(name, value)
+    trial = node(
+        {"train.py": "import horovod, solo; print(horovod.RUNYARD)"},
+        plan={"environments": str(tmp_path / "environments")},
+        environment=Specification(name="seed", pip=("solo", "horovod==0.19.5")).as_dict(),
+    )
+    result = trial.finish()
+    assert result["status"] == "Completed", result["error"]
+    assert trial.run.read("user_logs/std_log.txt") == b"True\n"
+    assert "in the place of horovod==0.19.5" in result["properties"][horovod.PROPERTY]
+    assert b"horovod==0.19.5 is left out" in trial.run.read("system_logs/environment.log")
+    assert b"environments.horovod require" in trial.run.read("system_logs/runner.log")

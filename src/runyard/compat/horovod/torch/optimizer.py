@@ -6,6 +6,7 @@ as soon as its last gradient is there, so that it travels while the pass goes on
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ BUCKET = 25 << 20
 """Bytes of a bucket, as torch's own DistributedDataParallel has it; HOROVOD_FUSION_THRESHOLD sets another size."""
 
 
+_numbers = itertools.count(1)
+
+
 class _Bucket:
     """Parameters whose gradients travel together."""
 
@@ -29,7 +33,6 @@ class _Bucket:
         self.left: set[Any] = set(parameters)  # those whose gradient is not there yet
         self.handle: int | None = None
         self.sparse: list[tuple[Any, Any]] = []  # parameters, and what waits for their gradient
-        self.finish: Any = None
 
     @property
     def launched(self) -> bool:
@@ -63,7 +66,9 @@ class _Gradients:
         else:
             found = _by_size(wanted)
         split = [part for group in found if group for part in _alike(group)]
-        return [_Bucket(f"{self.names[part[0]]}+{len(part) - 1}", part) for part in split]
+        # By a number too, the same on every rank: two models of one script may have parameters of the same names.
+        number = next(_numbers)
+        return [_Bucket(f"{number}.{self.names[part[0]]}+{len(part) - 1}", part) for part in split]
 
     def _arrived(self, parameter: Any) -> None:
         """A gradient was accumulated; the last of its bucket sends it off."""
