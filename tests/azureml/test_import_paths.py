@@ -91,7 +91,7 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
         ("from azureml.core.model import Model", "azureml.core.model"),
         ("from azureml.data.dataset_snapshot import DatasetSnapshot", "azureml.data.dataset_snapshot"),
         ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
-        ("import importlib; importlib.import_module('azureml.interpret')", "azureml.interpret"),
+        ("import importlib; importlib.import_module('azureml.responsibleai')", "azureml.responsibleai"),
     ],
 )
 def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(code: str, what: str) -> None:

@@ -66,7 +66,7 @@ def test_every_module_works_on_python_38() -> None:
         ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         for part in ("system", "contracts", "client", "sdk")
         for path in (SOURCE / "runyard" / part).rglob("*.py")
-        if path.stem != "__init__"
+        if path.stem != "__init__" and not path.stem.startswith("arrow")  # which are loaded where pyarrow is
     )
     script = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from runyard import __version__
-from runyard.cli.commands import compute, config, data, database, datastore, env, retention
-from runyard.cli.commands.assets import secret, sweep
+from runyard.cli.commands import compute, config, data, database, env, retention
+from runyard.cli.commands.assets import datastore, secret, sweep
 from runyard.cli.main import AROUND, COMMANDS, RUNS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer

@@ -173,6 +173,7 @@ def test_ranks_of_two_nodes_work_together_without_ssh(gang: Callable[..., Gang],
         assert {name for name in seen if name.startswith(("RUNYARD_", "SLURM", "TMPDIR"))} == {
             processes.COOKIE,
             RANK_VARIABLE,
+            "RUNYARD_HOROVOD_ADDRESS",
         }
         assert seen[RANK_VARIABLE] == str(rank)
 

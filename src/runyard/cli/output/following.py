@@ -136,10 +136,11 @@ class Prefixed:
 
 
 def show_state(change: StateDocument, as_json: bool) -> None:
-    """A change of state: for a program always, for a person while there is nothing else to see."""
+    """A change of state: for a program always, for a person while there is nothing else to see. That a run was made is
+    nothing to see: it is in its queue a moment later, and says why."""
     if as_json:
         screen.event({"event": "state", **change})
-    elif change["status"] not in states.TERMINAL and change["status"] != states.RUNNING:
+    elif change["status"] not in (*states.TERMINAL, states.RUNNING, states.NOT_STARTED):
         note(change["status"] + (f": {change['reason']}" if change["reason"] else ""))
 
 

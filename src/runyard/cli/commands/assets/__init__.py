@@ -1,1 +1,1 @@
-"""Commands of sweeps and secrets."""
+"""Commands of datastores, sweeps and secrets."""
