@@ -26,6 +26,11 @@ from runyard.contracts.distribution import Distribution
 from runyard.system.json_files import made_of, read_object
 from runyard.system.records import field, fields, record, replace
 
+RESUMES = "resumes"
+"""In a stored launch: the run that it goes on from. The server sets it, for children of sweeps; no client can."""
+RESUMED = "resumed_outputs"
+"""The folder in the working folder with the outputs of the run that another one resumes."""
+
 
 @record(frozen=True)
 class Launch:
@@ -78,6 +83,7 @@ class Plan:
     secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
     node: int = 0  # which node of the run this plan is for
     attempt: int = 1  # 2 and more: the run was started before, and its outputs are restored
+    resumes: str = ""  # a run whose outputs the script is given in `RESUMED`, beside its own
     link: str = ""  # the secret by which the node runners of one attempt authenticate each other
     target_type: str = "local"  # the type of the target, for the script
     data_cache: str = ""  # the folder of data that was fetched for runs

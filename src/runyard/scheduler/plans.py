@@ -12,7 +12,7 @@ from pathlib import Path
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL_ENGINE, Resources, Target
-from runyard.contracts.plan import Launch, Plan
+from runyard.contracts.plan import RESUMES, Launch, Plan
 from runyard.engines.base import Gang
 from runyard.scheduler.plan_secrets import reveal
 from runyard.store.content import snapshots
@@ -65,6 +65,7 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         real_horovod=workspace_settings.real_horovod(settings),
         secrets=secrets,
         attempt=run.attempt,
+        resumes=str((launch or {}).get(RESUMES, "")),
         link=random.token_hex(16),
         data_cache=str(around.home / "data-cache"),
         data_limit=workspace_settings.data_limit(settings),

@@ -63,7 +63,6 @@ class Controller:
         self._unstored: set[int] = set()  # trials that have ended, and whose result is not stored yet
         self._to_judge: list[tuple[int, int]] = []
         self._former: list[Trial] = []
-        self._again: list[Parameters] = []
         self._best: tuple[int, float] | None = None
         self._exhausted = False
         self._over = False
@@ -84,7 +83,6 @@ class Controller:
             self._template = Template(parent, definition, launch or {}, stored.child_properties)
             self._load_trials(connection)
             self._former = [trial for each in self._sweep.resume_from for trial in self._former_of(connection, each)]
-            self._again = [parameters_of(connection, each) for each in self._sweep.resume_children]
         self._status = parent.status
         if parent.status == names.CANCEL_REQUESTED:
             self.stopping = "the sweep was cancelled"
@@ -281,10 +279,11 @@ class Controller:
         return fresh
 
     def _sampled(self, number: int, history: Sequence[Trial]) -> Parameters | None:
-        if number < len(self._again):
-            return self._again[number]
+        again = self._sweep.resume_parameters
+        if number < len(again):
+            return again[number]
         try:
-            parameters = self._sampler.sample(number - len(self._again), history)
+            parameters = self._sampler.sample(number - len(again), history)
             json.dumps(parameters, allow_nan=False)
         except Exception as error:  # noqa: BLE001 - a sampler may be the user's own
             self._give_up("SamplerFailed", f"The sampler failed at child {number}: {type(error).__name__}: {error}")
@@ -298,7 +297,12 @@ class Controller:
         sweeps.add_trials(connection, self._run_id, {trial.number: trial.parameters for trial in fresh})
         texts = {f"{contract.SYSTEM_TAG}{trial.run_id}": json.dumps(dict(trial.parameters)) for trial in fresh}
         labels.put(connection, runs.serial_of(connection, self._run_id), labels.TAG, texts)
-        return [runs.create(connection, self._template.run_of(trial)) for trial in fresh]
+        return [runs.create(connection, self._template.run_of(trial, self._resumed(trial))) for trial in fresh]
+
+    def _resumed(self, trial: Trial) -> str:
+        """The run that a trial goes on from; none for those that were sampled."""
+        resumed = self._sweep.resume_children
+        return resumed[trial.number] if trial.number < len(resumed) else ""
 
     def _stop_children(self, why: str) -> None:
         for number in sorted(self._live):
@@ -390,7 +394,7 @@ class Controller:
         return self._points.setdefault(number, points.Reader(self.trials[number], self._sweep.metric))
 
 
-def parameters_of(connection: Connection, run_id: str) -> Parameters:
+def parameters_of(connection: Connection, run_id: str) -> dict[str, Any]:
     """The parameters of a child of some sweep; refused when it is none."""
     text = runs.get(connection, run_id).tags.get(contract.PARAMETERS_TAG)
     try:
