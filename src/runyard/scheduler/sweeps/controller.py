@@ -149,7 +149,7 @@ class Controller:
         if self.stopping is not None:
             self._stop_children(self.stopping)
         self._judge()
-        self._advance()
+        self.advance()
 
     def renew(self) -> None:
         """The sweep was asked for more."""
@@ -158,7 +158,7 @@ class Controller:
         self._sweep, self._began_at = stored.sweep, stored.began_at
         self._exhausted = False
         self._log.say(API, f"The sweep may have {self._sweep.runs} children now")
-        self._advance()
+        self.advance()
 
     @property
     def judges(self) -> bool:
@@ -174,7 +174,7 @@ class Controller:
     # -- what happens -------------------------------------------------------------------------------------------------
 
     def ended(self, number: int, status: str) -> None:
-        """A child has ended, or was deleted."""
+        """A child has ended, or was deleted. To be followed by `advance`, once for all that have ended by now."""
         if number not in self._live:
             return
         self.trials[number].status = status
@@ -184,7 +184,6 @@ class Controller:
         found = f"best {shown(trial.best)}" if trial.best is not None else f"logged no {self._sweep.metric!r}"
         self._log.say(CONTROLLER, f"{trial.run_id} is {status}: {found} after {trial.intervals} intervals")
         self._give_up_where_all_fail()
-        self._advance()
 
     def delivered(self, number: int, writer: str, offset: int, data: bytes) -> None:
         """Lines of a journal of a child were stored."""
@@ -199,12 +198,16 @@ class Controller:
         self._judge()
         self._log.write()
 
+    def write_log(self) -> None:
+        """Store what was said so far."""
+        self._log.write()
+
     def cancel(self, why: str) -> None:
         """The parent is to end."""
         self.stopping = why
         self._log.say(CONTROLLER, f"No more children: {why}")
         self._stop_children(why)
-        self._advance()
+        self.advance()
 
     def out_of_time(self) -> None:
         if self.seconds_left <= 0 and not self._over:
@@ -234,7 +237,7 @@ class Controller:
             self._say_once(f"The policy failed, and {trial.run_id} goes on: {type(error).__name__}: {error}", "ERROR")
             return None
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
         """Store the results of those that have ended together with those that take their places, and start these."""
         fresh = self._next_trials()
         best = self._best_trial()
@@ -243,9 +246,10 @@ class Controller:
         made: list[Run] = []
         if fresh or self._unstored or over:
             with self._store.database.write() as connection:
-                for number in self._unstored:
-                    trial = self.trials[number]
-                    sweeps.set_result(connection, self._run_id, number, trial.best, trial.intervals)
+                if self._unstored:
+                    ended = [self.trials[number] for number in sorted(self._unstored)]
+                    results = {trial.number: (trial.best, trial.intervals) for trial in ended}
+                    sweeps.set_results(connection, self._run_id, results)
                 if best is not None and (now_best != self._best or over):
                     record.store_best(connection, self._run_id, best, final=over)
                 if fresh:
@@ -259,8 +263,6 @@ class Controller:
             self._log.say(SCHEDULER, f"Scheduled a job. Id='{trial.run_id}' {json.dumps(dict(trial.parameters))}")
         if over:
             self._end()
-        else:
-            self._log.write()
 
     def _next_trials(self) -> list[Trial]:
         fresh: list[Trial] = []

@@ -22,6 +22,9 @@ from runyard.store.runs.records import Run
 from runyard.store.runs.runs import StateChange
 from runyard.store.store import Store
 
+LOG_AFTER = 0.2
+"""Seconds until what was said of a sweep is stored, with all that was said by then."""
+
 PATIENCE = 10.0
 """Seconds to wait until a sweep that was extended goes on."""
 
@@ -51,6 +54,8 @@ class Sweeps:
 
     def close(self) -> None:
         self._worker.close()
+        for controller in self._live.values():
+            controller.write_log()
 
     def delivered(self, run_id: str, writer: str, offset: int, data: bytes) -> None:
         """Lines of a journal were stored."""
@@ -76,7 +81,7 @@ class Sweeps:
         self._live.pop(run_id, None)
         parent, _, number = run_id.rpartition("_")
         if parent in self._live and number.isdecimal():
-            self._post(parent, lambda controller: controller.ended(int(number), "Deleted"))
+            self._child_ended(parent, int(number), "Deleted")
 
     def extend(self, run_id: str, more: int) -> None:
         """Let a sweep have more children, also one that has ended. BadSweep, or NotFound for a run that is none."""
@@ -91,6 +96,7 @@ class Sweeps:
         controller = self._live.get(run_id)
         if controller is not None and controller.is_loaded:
             controller.renew()
+            controller.write_log()
         elif controller is None:
             fact = Fact(states.EXTENDED, reason=f"may have {more} more children")
             self.take_up(self._transitions.apply(run_id, fact))
@@ -114,21 +120,32 @@ class Sweeps:
         elif run.ended and run.parent_id in self._live:
             _, _, number = run.id.rpartition("_")
             if number.isdecimal() and sweeps.trial_id(run.parent_id, int(number)) == run.id:
-                self._post(run.parent_id, lambda controller: controller.ended(int(number), run.status))
+                self._child_ended(run.parent_id, int(number), run.status)
 
-    def _post(self, run_id: str, act: Callable[[Controller], None]) -> None:
+    def _child_ended(self, run_id: str, number: int, status: str) -> None:
+        """The ends that have come by now are noted first; then one transaction fills all of the places."""
+
+        def note(controller: Controller) -> None:
+            controller.ended(number, status)
+            self._post(run_id, Controller.advance, f"places of {run_id}")
+
+        self._post(run_id, note)
+
+    def _post(self, run_id: str, act: Callable[[Controller], None], key: str | None = None) -> None:
         def job() -> None:
             controller = self._live.get(run_id)
             if controller is not None and controller.is_loaded:
                 act(controller)
+                self._worker.post(controller.write_log, f"log of {run_id}", LOG_AFTER)
 
-        self._worker.post(job)
+        self._worker.post(job, key)
 
     def _load(self, run_id: str, controller: Controller) -> None:
         if self._live.get(run_id) is not controller:
             return
         controller.load()
         controller.go_on()
+        controller.write_log()
         self._watch_clock(run_id, controller)
 
     def _watch_clock(self, run_id: str, controller: Controller) -> None:
