@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import Connection
+
 from runyard.contracts.plan import RESUMED, RESUMES
 from runyard.contracts.sweeps.space import option
-from runyard.contracts.sweeps.sweep import PARAMETERS_TAG
+from runyard.contracts.sweeps.sweep import PARAMETERS_TAG, BadSweep
 from runyard.scheduler.sweeps.trials import Trial
+from runyard.store.runs import runs
 from runyard.store.runs.records import NewRun, Run
 
 Json = dict[str, Any]
@@ -59,6 +62,18 @@ def arguments(parameters: Mapping[str, Any]) -> list[str]:
     ['--lr', '0.1', '--layers', '[64, 32]']
     """
     return [text for name, value in parameters.items() for text in (option(name), _text(value))]
+
+
+def parameters_of(connection: Connection, run_id: str) -> dict[str, Any]:
+    """The parameters of a child of some sweep; refused when it is none."""
+    text = runs.get(connection, run_id).tags.get(PARAMETERS_TAG)
+    try:
+        found = json.loads(text or "")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadSweep(f"The run {run_id!r} is no child of a sweep, so it cannot be resumed by one.")
+    return found
 
 
 def _text(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
@@ -17,10 +17,10 @@ from sqlalchemy import Connection
 from runyard.contracts import states as names
 from runyard.contracts.sweeps import space as spaces
 from runyard.contracts.sweeps import sweep as contract
-from runyard.contracts.sweeps.sweep import BadSweep, Sweep
+from runyard.contracts.sweeps.sweep import BadSweep
 from runyard.scheduler import states
 from runyard.scheduler.states import Fact
-from runyard.scheduler.sweeps import points, record
+from runyard.scheduler.sweeps import own, points, record
 from runyard.scheduler.sweeps.children import Template
 from runyard.scheduler.sweeps.policies.policy import Policy, policy_of
 from runyard.scheduler.sweeps.record import API, CONTROLLER, GENERATOR, SCHEDULER, SweepLog
@@ -232,7 +232,9 @@ class Controller:
     def _verdict(self, trial: Trial, interval: int) -> str | None:
         others = [*self._former, *(each for each in self.trials.values() if each is not trial)]
         try:
-            return self._policy.judge(trial, interval, others) if self._policy.is_due(interval) else None
+            return own.checked_verdict(
+                self._policy.judge(trial, interval, others) if self._policy.is_due(interval) else None
+            )
         except Exception as error:  # noqa: BLE001 - a policy may be the user's own
             self._say_once(f"The policy failed, and {trial.run_id} goes on: {type(error).__name__}: {error}", "ERROR")
             return None
@@ -285,8 +287,7 @@ class Controller:
         if number < len(again):
             return again[number]
         try:
-            parameters = self._sampler.sample(number - len(again), history)
-            json.dumps(parameters, allow_nan=False)
+            parameters = own.checked_parameters(self._sampler.sample(number - len(again), history))
         except Exception as error:  # noqa: BLE001 - a sampler may be the user's own
             self._give_up("SamplerFailed", f"The sampler failed at child {number}: {type(error).__name__}: {error}")
             return None
@@ -394,22 +395,3 @@ class Controller:
 
     def _reader(self, number: int) -> points.Reader:
         return self._points.setdefault(number, points.Reader(self.trials[number], self._sweep.metric))
-
-
-def parameters_of(connection: Connection, run_id: str) -> dict[str, Any]:
-    """The parameters of a child of some sweep; refused when it is none."""
-    text = runs.get(connection, run_id).tags.get(contract.PARAMETERS_TAG)
-    try:
-        found = json.loads(text or "")
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise BadSweep(f"The run {run_id!r} is no child of a sweep, so it cannot be resumed by one.")
-    return found
-
-
-def extended(sweep: Sweep, more: int) -> Sweep:
-    """A sweep that may have so many more children."""
-    made = replace(sweep, runs=sweep.runs + more)
-    contract.check_budget(made.runs, made.at_once, made.minutes)
-    return made

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from runyard.contracts import states
 from runyard.contracts.sweeps import sweep as contract
 from runyard.contracts.sweeps.sweep import BadSpace, BadSweep, Sweep
-from runyard.scheduler.sweeps.controller import parameters_of
+from runyard.scheduler.sweeps.children import parameters_of
 from runyard.scheduler.sweeps.policies.policy import policy_of
 from runyard.scheduler.sweeps.samplers.sampler import sampler_of
 from runyard.server.middleware.auth import Caller
