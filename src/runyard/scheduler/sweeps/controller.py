@@ -342,7 +342,7 @@ class Controller:
             parent = runs.get(connection, self._run_id)
         best = self._best_trial()
         ended = len(self.trials)
-        stopped = sum(trial.verdict is not None for trial in self.trials.values())
+        stopped = sum(trial.verdict is not None and trial.status == names.CANCELED for trial in self.trials.values())
         failed = sum(trial.status == names.FAILED for trial in self.trials.values())
         counted = f"{ended} children, {stopped} stopped early, {failed} failed"
         if parent.status == names.CANCEL_REQUESTED:
