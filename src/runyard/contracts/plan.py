@@ -18,6 +18,7 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class Plan:
     lazy_above: int | None = None  # bytes; a dataset with more to be fetched is mounted lazily, where that can be had
     manifest: str | None = None  # the snapshot's, where it is short and the engine has it
 
-    @property
+    @cached_property
     def distribution(self) -> Distribution:
         return Distribution.from_dict(self.launch.distribution)
 
@@ -100,7 +101,8 @@ class Plan:
         from runyard.contracts.home import write_private
 
         # Not `asdict`, which copies every value of it: they are what JSON can hold already.
-        write_private(folder / "plan.json", json.dumps({**vars(self), "launch": vars(self.launch)}))
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        write_private(folder / "plan.json", json.dumps({**held, "launch": vars(self.launch)}))
 
     @staticmethod
     def load(folder: Path) -> Plan:
