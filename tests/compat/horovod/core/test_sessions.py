@@ -12,7 +12,7 @@ from runyard.compat.horovod.core.places import Place
 
 def test_one_session_is_entered_and_left() -> None:
     assert sessions.found() is None
-    with pytest.raises(NotInitialized, match="hvd.init"):
+    with pytest.raises(NotInitialized, match="use hvd"):
         sessions.current()
     session = Negotiator(Place())
     sessions.enter(session)
