@@ -47,7 +47,7 @@ class Api:
     """Requests to one server. What it refuses comes out as `ClientProblem`."""
 
     def __init__(self, service: Service) -> None:
-        self._service = service
+        self.service = service
         self.client = service.client
 
     def runs(
@@ -173,7 +173,7 @@ class Api:
         """Download a file of the run, whole and verified; returns its size. `moved` gets the count of new bytes."""
         from runyard.sdk.run.file_transfer import download
 
-        return download(self._service, run_id, name, path, moved=moved)
+        return download(self.service, run_id, name, path, moved=moved)
 
     def metrics(
         self, run_id: str, name: str | None = None, buckets: int | None = None, by_rank: bool = False
@@ -185,7 +185,7 @@ class Api:
 
     def events(self, run_id: str) -> Iterator[Event]:
         """The events of a run, from its present state to its end, through restarts of the server."""
-        return follow(self._service, run_id)
+        return follow(self.service, run_id)
 
     def wait(self, run_id: str) -> RunDocument:
         """Wait for a run's end and return it."""

@@ -33,6 +33,7 @@ COMMANDS = {
     "metrics": ("metrics", HISTORY),
     "files": ("files", HISTORY),
     "get": ("files", HISTORY),
+    "tensorboard": ("views.tensorboard", HISTORY),
     "up": ("server", SERVER),
     "down": ("server", SERVER),
     "serve": ("server", SERVER),
