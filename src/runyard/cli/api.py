@@ -183,6 +183,21 @@ class Api:
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 
+    def compare(self, run_ids: Sequence[str]) -> dict[str, Any]:
+        """Several runs, and a row for each thing that can differ."""
+        answer: dict[str, Any] = self.client.get("/api/comparisons", {"run": list(run_ids)})
+        return answer
+
+    def source_diff(self, run_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The files that differ between the source of two runs."""
+        found: list[dict[str, Any]] = self.client.get("/api/comparisons/source", {"run": list(run_ids)})["files"]
+        return found
+
+    def make(self, request: dict[str, Any]) -> RunDocument:
+        """Make a run of a request that names all it needs."""
+        made: RunDocument = self.client.post("/api/runs", request)
+        return made
+
     def events(self, run_id: str) -> Iterator[Event]:
         """The events of a run, from its present state to its end, through restarts of the server."""
         return follow(self.service, run_id)

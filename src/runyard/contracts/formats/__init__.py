@@ -1,1 +1,1 @@
-"""File formats of other programs that Runyard reads or writes."""
+"""Formats of other programs: TensorBoard's event files, the arguments of scripts."""
