@@ -24,6 +24,8 @@ def test_a_rank_that_is_killed_in_the_middle_of_an_allreduce_is_named(tmp_path: 
 
 
 def test_late_ranks_many_tensors_and_workers_that_fork_and_spawn(tmp_path: Path) -> None:
-    more = {"STORY": "lives_through_what_scripts_do", "STORY_BYTES": str(64 << 20), "STORY_LATE": "3"}
-    gang = horovod_gang.start(environment("torch"), SCRIPT, tmp_path, size=2, **more)
+    story = "lives_through_what_scripts_do"
+    gang = horovod_gang.start(
+        environment("torch"), SCRIPT, tmp_path, size=2, STORY=story, STORY_BYTES=str(64 << 20), STORY_LATE="3"
+    )
     assert gang.codes == [0, 0], gang.outputs
