@@ -47,7 +47,7 @@ def test_a_process_is_still_found_when_the_clock_was_set_which_is_acted_here(
     former = {"pid": process.pid, "created": psutil.Process(process.pid).create_time()}
     assert runners.find(former) is not None, "the handle of a former server"
     booted = psutil.boot_time()
-    monkeypatch.setattr(psutil._psplatform, "boot_time", lambda: booted + 1.0)  # as Linux has it once it was set
+    monkeypatch.setattr("psutil._psplatform.boot_time", lambda: booted + 1.0)  # as Linux has it once it was set
     assert runners.find(handle) is not None
     assert runners.terminate([handle])
     assert process.wait(DEADLINE) == -signal.SIGTERM
