@@ -206,14 +206,18 @@ def layout(definition: Definition, source: Source, path: str = "") -> str:
     if source.url is not None:
         whole = _encoded(source.url)
         return "/" + (whole if definition.several else whole.rpartition("/")[2])
+    return layout_of(definition, source)(path)
+
+
+def layout_of(definition: Definition, source: Source) -> Callable[[str], str]:
+    """`layout` for many files of one source in a datastore."""
     if definition.several:
-        return f"/{source.datastore}/{path}"
+        above = f"/{source.datastore}/"
+        return lambda path: above + path
     wanted = normal(source.path)
-    if is_pattern(wanted):
-        begin = base(wanted)
-    else:
-        begin = posixpath.dirname(path) if path == wanted else wanted
-    return "/" + (path[len(begin) + 1 :] if begin else path)
+    begin = base(wanted) if is_pattern(wanted) else wanted
+    cut = len(begin) + 1 if begin else 0
+    return lambda path: "/" + (posixpath.basename(path) if path == wanted else path[cut:])
 
 
 def stored_paths(definition: Definition, source: Source, path: str) -> list[str]:
@@ -259,7 +263,10 @@ def is_safe(path: str) -> bool:
     (True, False, False)
     """
     parts = path.split("/")
-    return len(parts) > 1 and parts[0] == "" and not {"", ".", ".."} & set(parts[1:]) and "\0" not in path
+    return len(parts) > 1 and parts[0] == "" and _ELSEWHERE.isdisjoint(parts[1:]) and "\0" not in path
+
+
+_ELSEWHERE = frozenset(("", ".", ".."))
 
 
 def _encoded(address: str) -> str:

@@ -14,7 +14,7 @@ from runyard.contracts.data import datasets as contract
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
-    from runyard.client.data_files import Listing
+    from runyard.client.data.listing import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -181,7 +181,7 @@ class AbstractDataset:
         return here
 
     def _listing(self) -> Listing:
-        from runyard.client.data_files import listing
+        from runyard.client.data.listing import listing
 
         here = self._saved()
         return listing(lambda path, params: here.service.get(path, params), _address(here, str(self.id)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from runyard.client.data.cache import Lease
-    from runyard.client.data_files import Listing
+    from runyard.client.data.listing import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -27,7 +27,7 @@ class FileDataset(AbstractDataset):
 
     def to_path(self) -> list[str]:
         """The path of each file below the folder that a download makes."""
-        return self._listing().layout()
+        return list(self._listing().layout())
 
     def download(
         self, target_path: str | None = None, overwrite: bool = False, ignore_not_found: bool = False

@@ -20,7 +20,7 @@ from runyard.sdk.data.file_dataset import FileDataset
 
 if TYPE_CHECKING:
     from runyard.client.data.cache import Lease
-    from runyard.client.data_files import Listing
+    from runyard.client.data.listing import Listing
     from runyard.sdk.tables.reading import Table
     from runyard.sdk.tables.tabular_dataset import TabularDataset
     from runyard.sdk.workspace.workspace import Workspace
@@ -57,7 +57,7 @@ class WrittenFiles(FileDataset):
     def _listing(self) -> Listing:
         if self.id is not None:
             return super()._listing()
-        from runyard.client.data_files import Listing
+        from runyard.client.data.listing import Listing
 
         found = [_listed(path) for path in sorted(self._written().iterdir())]
         return Listing(found, False, False)

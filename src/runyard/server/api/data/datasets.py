@@ -145,6 +145,14 @@ def files(
     )
 
 
+@router.get("/{id}/state", summary="The listing of a dataset in one word, which changes when a file does")
+def state(workspace: str, id: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    definition, maps = _definition(context, workspace, id)
+    found = listing.state(definition, maps, places(context, workspace))
+    return answer({"state": found.value, "files": found.files, "bytes": found.bytes})
+
+
 @router.get("/{id}/content", summary="The bytes of one file, through the server")
 def content(
     workspace: str,

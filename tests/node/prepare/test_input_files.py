@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from runyard.client.data.cache import Cache
-from runyard.client.data_files import Listing
+from runyard.client.data.listing import Listing
 from runyard.contracts.plan import Launch, Plan
-from runyard.node.prepare import data
+from runyard.node.prepare import input_files
 from runyard.node.problem import RunProblem
 
 
@@ -24,12 +24,12 @@ def given(path: str | None = None) -> dict[str, Any]:
 
 def test_the_place_of_an_input(tmp_path: Path) -> None:
     work = tmp_path / "work"
-    assert data._place(plan(), tmp_path, work, given(), False) == tmp_path / "inputs" / "d"
-    assert data._place(plan(), tmp_path, work, given("a/b"), False) == work / "a" / "b"
-    assert data._place(plan(), tmp_path, work, given("/data/x"), False) == Path("/data/x")
+    assert input_files._place(plan(), tmp_path, work, given(), False) == tmp_path / "inputs" / "d"
+    assert input_files._place(plan(), tmp_path, work, given("a/b"), False) == work / "a" / "b"
+    assert input_files._place(plan(), tmp_path, work, given("/data/x"), False) == Path("/data/x")
     for path, contained in (("../x", False), ("/data/x", True)):
         with pytest.raises(RunProblem):
-            data._place(plan(), tmp_path, work, given(path), contained)
+            input_files._place(plan(), tmp_path, work, given(path), contained)
 
 
 def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
@@ -39,17 +39,17 @@ def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
     there = {"path": "/a.txt", "source": "s", "size": None, "etag": None, "modified": None, "local": None}
     found = Listing([{**there, "url": None, "content": None}], False, False)
     lease = Cache(tmp_path / "cache").lease()
-    node = data._Node(plan(), folder, folder / "work", False, False, lease, {}, lambda: None, lambda reason: None)
+    node = input_files.Node(plan(), folder, folder / "work", False, False, lease, {}, lambda: None, lambda reason: None)
     place.mkdir()
     (place / "mine").write_text("mine")
     with pytest.raises(RunProblem) as taken:
-        data._bring(node, given(str(place)), found, place)
+        input_files._bring(node, given(str(place)), found, place, True)
     assert taken.value.code == "DataPathTaken"
     assert (place / "mine").read_text() == "mine"
     (place / "mine").unlink()
     with pytest.raises(RunProblem, match="nobody gives it"):
-        data._bring(node, given(str(place)), found, place)
+        input_files._bring(node, given(str(place)), found, place, True)
     empty = Listing([], False, False)
     for _ in range(2):  # a link of the same run, or of one that is gone, is replaced
-        data._bring(node, given(str(place)), empty, place)
+        input_files._bring(node, given(str(place)), empty, place, True)
         assert place.resolve() == folder / "inputs" / "d"
