@@ -268,3 +268,13 @@ def _tags(tags: Mapping[str, str]) -> dict[str, str]:
 
 def _unregistered(how: str) -> UserErrorException:
     return UserErrorException(f"A dataset that is not registered cannot be {how}: dataset.register(ws, 'name') first.")
+
+
+def must_be_keys(keys: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse what are no partition keys of a dataset that has these."""
+    unknown = [key for key in keys if key not in known]
+    if not keys or unknown or len(set(keys)) < len(keys):
+        said = f"{unknown[0]!r} is none" if unknown else "each is named once"
+        raise UserErrorException(
+            f"Partition keys are columns of the dataset, and {said}. There is: {', '.join(known[:20]) or 'none'}."
+        )

@@ -7,10 +7,10 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Sequence
 
 from runyard.contracts.data import datasets as contract
-from runyard.sdk.data.abstract_dataset import AbstractDataset
+from runyard.sdk.data.abstract_dataset import AbstractDataset, must_be_keys
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runyard.client.data.cache import Lease
     from runyard.client.data.listing import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+    from runyard.sdk.tables.expressions import RecordExpression
     from runyard.sdk.workspace.workspace import Workspace
 
 
@@ -78,11 +79,52 @@ class FileDataset(AbstractDataset):
         step = {"step": contract.SAMPLE, "probability": _part(percentage), "seed": _seed(seed)}
         return self._with(step), self._with({**step, "rest": True})
 
-    def filter(self, expression: object) -> NoReturn:
-        raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
+    def filter(self, expression: RecordExpression) -> FileDataset:
+        """The files for which an expression is true: `dataset.filter(dataset.file_metadata('Size') > 10)`. Nothing of a
+        file is read for it."""
+        from runyard.contracts.data.file_steps import check_columns
+        from runyard.sdk.tables.expressions import RecordExpression
 
-    def file_metadata(self, col: str) -> NoReturn:
-        raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
+        if not isinstance(expression, RecordExpression):
+            raise UserErrorException(f"{expression!r} is no condition: filter(dataset['Path'].contains('x')) has one.")
+        try:
+            check_columns(expression.document, self.partition_keys)
+        except contract.BadDefinition as error:
+            raise UserErrorException(str(error)) from None
+        return self._with({"step": contract.FILTER, "expression": expression.document})
+
+    def file_metadata(self, col: str) -> RecordExpression:
+        """What is known of each file, for `filter`: 'Size', 'LastModifiedTime', 'Extension' (with its dot) or
+        'CanSeek'."""
+        from runyard.contracts.data.file_steps import FACTS, OF_FILE
+        from runyard.sdk.tables.expressions import column
+
+        if col not in FACTS:
+            raise UserErrorException(f"{col!r} is not known of the files of a dataset. There is: {', '.join(FACTS)}.")
+        return column(OF_FILE + col)
+
+    def __getitem__(self, key: str) -> RecordExpression:
+        """For `filter`: 'Path', the address or path of each file, or a name in partition_format."""
+        from runyard.sdk.tables.expressions import column
+
+        return column(key)
+
+    @property
+    def partition_keys(self) -> list[str]:
+        from runyard.contracts.data.tables import partition_columns
+
+        return [name for name, _ in partition_columns(self._definition.get("partition_format") or "")]
+
+    def get_partition_key_values(self, partition_keys: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """The distinct values that the paths have by partition_format. No file is read."""
+        from runyard.contracts.data.partitions import distinct_values
+        from runyard.sdk.tables.files import shown_path
+
+        wanted = list(partition_keys) if partition_keys is not None else self.partition_keys
+        must_be_keys(wanted, self.partition_keys)
+        definition = contract.parse(self._definition)
+        paths = (shown_path(definition, each) for each in self._listing().files)
+        return distinct_values(str(definition.partition_format), paths, wanted)
 
     def as_cache(self, datacache_store: object) -> NoReturn:
         """SDK v1's preview of caches, which have no counterpart: nodes keep what they fetch by themselves."""

@@ -8,13 +8,13 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from runyard.contracts.data import datasets
 from runyard.contracts.data import tables as contract
+from runyard.contracts.data.partitions import partition_values
 from runyard.sdk.tables.column_types import SAMPLED, Type, infer
 from runyard.sdk.tables.delimited import Dialect, column_names, lines, records
 from runyard.sdk.tables.engines.base import ERRORS, Engine
 from runyard.sdk.tables.engines.settings import ROWS, ReadFile, careful_batches
 from runyard.sdk.tables.expressions import columns_of, columns_with_errors
 from runyard.sdk.tables.files import TableFile
-from runyard.sdk.tables.partitions import partition_values
 from runyard.sdk.tables.problem import TableProblem
 from runyard.sdk.tables.sampling import taken
 

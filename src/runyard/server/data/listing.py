@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from runyard.contracts.data import address_map, seen
+from runyard.contracts.data import address_map, file_steps, seen
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import web
@@ -73,14 +73,14 @@ def files(
     """The files of a dataset in their order, each layout path once, and where to go on after each. A Problem says which
     source cannot be had. Nothing but the current folder is remembered."""
     counts = list(after.counts) if after is not None else [0] * len(definition.steps)
-    for each in contract.chosen(definition, _all(definition, maps, place_of, after), lambda each: each.path, counts):
+    for each in file_steps.chosen(definition, _all(definition, maps, place_of, after), _seen, counts):
         yield each, Position(each.number, each.stored, tuple(counts))
 
 
 def state(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf) -> seen.State:
     """The whole listing in one word, as whoever gets the listing works it out."""
     found = seen.State()
-    for each in contract.chosen(definition, _all(definition, maps, place_of, None), lambda each: each.path):
+    for each in file_steps.chosen(definition, _all(definition, maps, place_of, None), _seen):
         known = None
         if each.local is None and each.datastore is not None:
             known = place_of(each.datastore).known_as(each.stored)
@@ -240,6 +240,11 @@ def _in_datastore(definition: Definition, source: Source, place: Place, after: s
             f"`runyard datastore tree {source.datastore}` shows its files; '*' does not cross a '/', and '**' does.",
             {"datastore": source.datastore, "path": source.path},
         )
+
+
+def _seen(each: Listed) -> file_steps.Seen:
+    mapped = each.source.startswith(contract.WEB)  # a web address, wherever its file is read
+    return file_steps.Seen(each.path, each.source if mapped else f"/{each.stored}", each.size, each.modified)
 
 
 def content_address(id: str, path: str) -> str:
