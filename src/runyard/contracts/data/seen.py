@@ -15,7 +15,10 @@ from typing import Any, Collection, Iterable, Mapping
 
 PREFIX = "runyard.data."
 OF_DATASET = "runyard.dataset."
-"""A property that begins with this and ends with a dataset's id is of a run that reads it; the value names inputs."""
+"""A property that begins with this and ends with a dataset's id is of a run that reads it; the value names its inputs,
+and is empty when the script has looked the dataset up by itself."""
+REGISTERED = "runyard.registered."
+"""A property that begins with this and ends with `<id>@<version>` is of a run whose script has registered a dataset."""
 
 SHOWN = 100
 """Files that the property itself has."""
