@@ -74,8 +74,11 @@ class Files(Sequence[File]):
 class Listing:
     """The files of a dataset, with what is known of them together."""
 
-    def __init__(self, files: Iterable[File], single: bool, several: bool) -> None:
+    def __init__(
+        self, files: Iterable[File], single: bool, several: bool, mounting: Mapping[str, Any] | None = None
+    ) -> None:
         self.files = Files()
+        self.mounting = mounting or {}  # when and how the server's workspace would have it mounted lazily
         self.single, self.several = single, several
         self.state = seen.State()
         self._common: str | None = None
@@ -111,7 +114,7 @@ def listing(get: Get, address: str) -> Listing:
     while True:
         answer = get(f"{address}/files", {"after": after})
         if found is None:
-            found = Listing((), bool(answer["single"]), bool(answer["several"]))
+            found = Listing((), bool(answer["single"]), bool(answer["several"]), answer.get("mounting"))
         found.add(answer["files"])
         after = answer["next"]
         if after is None:

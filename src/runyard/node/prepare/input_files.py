@@ -17,10 +17,11 @@ from typing import Any, Callable, Iterator, Mapping
 
 from runyard.client.data import trees
 from runyard.client.data.cache import Cache, Lease, key_of
+from runyard.client.data.lazily import missing, mount_lazily
 from runyard.client.data.listing import Listing, listing, state
-from runyard.client.data.mounts import Mounted, NotMounted, mount
+from runyard.client.data.mounts import Mounted, NotMounted
 from runyard.client.data.problem import TransferProblem
-from runyard.client.data.renewal import Renewal, as_order
+from runyard.client.data.renewal import Renewal
 from runyard.client.data_files import append, bring, is_here, rest_of, words
 from runyard.client.http import Client, Locator, quote
 from runyard.contracts import names
@@ -248,38 +249,26 @@ def _said(error: TransferProblem | Refused | OSError, each: Mapping[str, Any], a
 
 def _lazily(node: Node, each: Mapping[str, Any], found: Listing, at: Path) -> str | None:
     """Mount an input lazily, if that is better than to fetch all of it; the way that was taken, in words."""
-    plan, name = node.plan, str(each["name"])
-    if plan.lazy_above is None or found.bytes <= plan.lazy_above:
-        return None
-    cache = node.lease.cache
-    keys = [(file, key_of(file)) for file in found.files if not is_here(file)]
-    missing = [file for file, key in keys if key is None or cache.find(key, file["size"]) is None]
-    size = sum(int(file["size"] or 0) for file in missing)
-    if size <= plan.lazy_above:
+    plan, name, cache = node.plan, str(each["name"]), node.lease.cache
+    lacks = missing(found, cache, plan.lazy_above)
+    if lacks is None:
         return None
     try:
-        if any(file["size"] is None for file in missing):
-            raise NotMounted("the size of a file is not known")
         if node.contained:
             raise NotMounted("a container does not see it")
         if plan.distribution.nodes > 1 and node.work in at.parents:
             raise NotMounted("other nodes share the folder")
-        renewal = as_order(plan.server_url, plan.token, plan.server_file, _address(plan, each))
-        files = [{**_readable(plan, file), "at": path} for file, path in zip(found.files, found.mounted())]
+        server = Locator(plan.server_url, plan.token, Path(plan.server_file) if plan.server_file else None)
+        addresses = (f"/api/workspaces/{quote(plan.workspace)}", _address(plan, each))
         pythons = [plan.mount_python, sys.executable]
-        node.mounted[name] = mount(at, files, cache.folder, Path(plan.sdk), pythons, renewal, node.check)
+        node.mounted[name] = mount_lazily(
+            at, found, lacks, cache.folder, server, *addresses, Path(plan.sdk), pythons, node.check
+        )
     except NotMounted as why:
-        log_line(f"input {name}: {size:,} bytes are fetched before the script starts, not as it reads them: {why}")
+        size = f"{lacks.bytes:,} bytes"
+        log_line(f"input {name}: {size} are fetched before the script starts, not as it reads them: {why}")
         return None
-    return f"{len(missing):,} mounted lazily ({size:,} bytes, by process {node.mounted[name].pid})"
-
-
-def _readable(plan: Plan, file: Mapping[str, Any]) -> dict[str, Any]:
-    """A file as another process reads it: what only the server gives has its address, with the run's token."""
-    if file.get("url") or not file.get("content"):
-        return dict(file)
-    url = f"{plan.server_url}/api/workspaces/{quote(plan.workspace)}/{file['content']}"
-    return {**file, "url": url, "headers": {"Authorization": f"Bearer {plan.token}"}}
+    return f"{lacks.files:,} mounted lazily ({lacks.bytes:,} bytes, by process {node.mounted[name].pid})"
 
 
 def _address(plan: Plan, each: Mapping[str, Any]) -> str:

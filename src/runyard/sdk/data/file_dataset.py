@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, Sequence
 
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.abstract_dataset import AbstractDataset, must_be_keys
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from runyard.client.data.cache import Lease
     from runyard.client.data.listing import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+    from runyard.sdk.data.mount_context import MountContext
     from runyard.sdk.tables.expressions import RecordExpression
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -47,7 +45,9 @@ class FileDataset(AbstractDataset):
 
     def mount(self, mount_point: str | None = None, **kwargs: Any) -> MountContext:
         """The files as a folder, for the time of a `with` block: what lies on this machine is linked, the rest is
-        fetched."""
+        fetched, or, of a dataset larger than `data.lazy-above`, comes as it is read."""
+        from runyard.sdk.data.mount_context import MountContext
+
         return MountContext(self, mount_point)
 
     def as_mount(self, path_on_compute: str | None = None) -> DatasetConsumptionConfig:
@@ -144,7 +144,7 @@ class FileDataset(AbstractDataset):
             {**self._definition, "steps": [*(self._definition.get("steps") or ()), step]}, self._workspace
         )
 
-    def _bring(self, listing: Listing, places: list[Path], lease: Lease | None = None) -> None:
+    def _bring(self, listing: Listing, places: Iterable[Path], lease: Lease | None = None) -> None:
         """Put each file at its place: as a copy, or, with a lease on what the cache of this machine has, as a link."""
         from runyard.client.data.cache import FOLDER, Cache
         from runyard.client.data.problem import TransferProblem
@@ -165,58 +165,6 @@ class FileDataset(AbstractDataset):
         finally:
             if lease is None:
                 used.release()
-
-
-class MountContext:
-    """A folder with the files of a dataset. It exists from `start` (or `with`) to `stop`."""
-
-    def __init__(self, dataset: FileDataset, mount_point: str | None = None) -> None:
-        self._dataset = dataset
-        self._given = mount_point
-        self._place = Path(mount_point).absolute() if mount_point else None
-        self._started = False
-        self._lease: Lease | None = None
-
-    @property
-    def mount_point(self) -> str:
-        if self._place is None:
-            self._place = Path(tempfile.mkdtemp(prefix="mount-"))
-        return str(self._place)
-
-    def start(self) -> None:
-        place = Path(self.mount_point)
-        if self._started or (place.exists() and (not place.is_dir() or any(place.iterdir()))):
-            raise UserErrorException(f"{place} is not empty. Mount into a folder that is empty, or does not exist.")
-        from runyard.client.data.cache import FOLDER, Cache
-        from runyard.contracts.home import home
-
-        listing = self._dataset._listing()
-        place.mkdir(parents=True, exist_ok=True)
-        self._started = True
-        self._lease = Cache(home() / FOLDER).lease()
-        try:
-            self._dataset._bring(listing, [place / path[1:] for path in listing.mounted()], self._lease)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """Remove the folder. What it links to stays."""
-        if self._started:
-            self._started = False
-            shutil.rmtree(self.mount_point, ignore_errors=True)
-            if self._lease is not None:
-                self._lease.release()
-                self._lease = None
-
-    def __enter__(self) -> MountContext:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 _NO_CACHE = (

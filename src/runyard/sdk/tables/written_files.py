@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.file_dataset import FileDataset
@@ -62,7 +62,7 @@ class WrittenFiles(FileDataset):
         found = [_listed(path) for path in sorted(self._written().iterdir())]
         return Listing(found, False, False)
 
-    def _bring(self, listing: Listing, places: list[Path], lease: Lease | None = None) -> None:
+    def _bring(self, listing: Listing, places: Iterable[Path], lease: Lease | None = None) -> None:
         if self.id is not None:
             super()._bring(listing, places, lease)
             return
