@@ -67,6 +67,7 @@ PROTOCOL = {
     "DELETE /api/workspaces/{workspace}/datastores/{name}",
     "PUT /api/workspaces/{workspace}/datastores/{name}/default",
     "GET /api/workspaces/{workspace}/datastores/{name}/files",
+    "POST /api/workspaces/{workspace}/datastores/{name}/login",
     "GET /api/workspaces/{workspace}/datastores/{name}/content",
     "PUT /api/workspaces/{workspace}/datastores/{name}/content",
     "GET /api/workspaces/{workspace}/datastores/{name}/upload",

@@ -8,7 +8,7 @@ import uuid
 from datetime import datetime, timedelta
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NoReturn, Sequence
 
 from runyard.contracts.data import datasets as datasets_contract
 from runyard.contracts.data import tables as contract
@@ -331,11 +331,21 @@ class TabularDataset(AbstractDataset):
         from runyard.sdk.tables.files import table_files
         from runyard.sdk.tables.reading import Table
 
+        if self._definition["read"]["format"] == contract.SQL:
+            return Table(self._definition, lambda: (), chosen_engine(), self._queried)
         listed = self._listed or self
         found = listed._listing().files
         files = FileDataset(listed._definition, listed._workspace, listed._document)
         definition = datasets_contract.parse(self._definition)
         return Table(self._definition, lambda: table_files(files, found, definition), chosen_engine())
+
+    def _queried(self) -> Iterator[Any]:
+        """The rows of the query that this table is made of."""
+        from runyard.sdk.tables import sql
+
+        read = self._definition["read"]
+        name = str(self._definition["sources"][0]["datastore"])
+        return sql.rows(sql.login(self._saved(), name), read["query"], read["timeout"])
 
     def _repr_html_(self) -> str:
         """For notebooks: the columns with their types, as the definition has them. Nothing is read."""

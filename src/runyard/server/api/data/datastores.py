@@ -29,6 +29,7 @@ from runyard.server.responses.documents import Json, answer, timestamp
 from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datastores
 from runyard.store.assets.datastores import Datastore
+from runyard.store.content.secrets import SecretMissing
 
 router = APIRouter(prefix="/api/workspaces/{workspace}/datastores", tags=["data"])
 
@@ -90,6 +91,30 @@ def unregister(workspace: str, name: str, context: Context) -> Response:
 def set_default(workspace: str, name: str, context: Context) -> Response:
     with context.store.database.write() as connection:
         return answer(_document(context, workspace, datastores.set_default(connection, workspace, name)))
+
+
+@router.post("/{name}/login", summary="How a database is reached, with its password")
+def login(workspace: Within, name: str, context: Context) -> Response:
+    """Whoever reads rows connects by themselves, with the driver that they have."""
+    with context.store.database.read() as connection:
+        found = datastores.get(connection, workspace, name)
+    if found.kind not in contract.DATABASES:
+        raise Problem(
+            "bad_datastore",
+            f"The datastore {name[:80]!r} is no database: it is {contract.KINDS[found.kind].says}.",
+            "Its files are read through datasets, and its credentials stay with the server.",
+        )
+    try:
+        secrets = {key: context.secrets.value(secret) for key, secret in found.secrets.items()}
+    except SecretMissing:
+        raise Problem(
+            "datastore_unreachable",
+            f"The credentials of the datastore {found.name!r} are not on the server's disk any more.",
+            "Register it again with overwrite=True.",
+        ) from None
+    made = answer({"name": found.name, "kind": found.kind, "settings": dict(found.settings), "secrets": secrets})
+    made.headers["Cache-Control"] = "no-store"
+    return made
 
 
 @router.get("/{name}/files", summary="The files of a datastore, sorted by path")
