@@ -100,7 +100,8 @@ def test_nodes_of_a_gang_do_not_replace_each_others_files(run: RunOnServer, tmp_
     (other / "deep").mkdir(parents=True)
     (other / "a.csv").write_bytes(b"of node 1")
     (other / "b").write_bytes(b"its own")
-    plan = replace(first.plan, node=1, distribution=replace(first.plan.distribution, nodes=2))
+    launch = replace(first.plan.launch, distribution={"kind": "plain", "nodes": 2})
+    plan = replace(first.plan, node=1, launch=launch)
     for again in (False, True):
         second = DataOutput(first.client, plan, first.output, other, again=again)
         second.upload_all()
