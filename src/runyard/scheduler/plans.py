@@ -69,7 +69,7 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         link=random.token_hex(16),
         data_cache=str(around.home / "data-cache"),
         data_limit=workspace_settings.data_limit(settings),
-        mount_python=sys.executable if _can_mount() else "",
+        mount_python=mount_python(),
         lazy_above=workspace_settings.lazy_above(settings),
     )
     plans = [replace(first, node=node) for node in range(run.nodes)]
@@ -81,8 +81,9 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
 
 
 @lru_cache(maxsize=1)
-def _can_mount() -> bool:
-    return importlib.util.find_spec("mfusepy") is not None
+def mount_python() -> str:
+    """The interpreter for the processes of lazy mounts: the server's, where it has what they need; empty otherwise."""
+    return sys.executable if importlib.util.find_spec("mfusepy") is not None else ""
 
 
 def _wish(target: Target) -> str:

@@ -86,6 +86,7 @@ WITHIN = {
     ("PUT", f"{WS}/datastores/{{name}}/content"),
     ("GET", f"{WS}/datastores/{{name}}/upload"),
     ("POST", f"{WS}/datastores/{{name}}/addresses"),
+    ("POST", f"{WS}/datastores/{{name}}/login"),
 }
 TARGETS = {
     ("GET", f"{WS}/compute"),
@@ -93,6 +94,7 @@ TARGETS = {
     ("GET", f"{WS}/compute/{{name}}/nodes"),
     ("GET", f"{WS}/datasets/{{id}}"),
     ("GET", f"{WS}/datasets/{{id}}/files"),
+    ("GET", f"{WS}/datasets/{{id}}/state"),
     ("GET", f"{WS}/datasets/{{id}}/content"),
 }
 """Of its own workspace, also for a run that is narrowed to itself: a child run needs a target, a run its inputs."""
