@@ -46,7 +46,7 @@ def test_what_a_run_wrote_is_registered_and_shown_with_the_run(shell: Shell) -> 
     (shell.folder / "train.py").write_text(TRAIN)
     shell.call("submit", "train.py", "--follow")
     run = shell.json("ls")[0]["id"]
-    made = shell.json("models", "register", "mine", "outputs/model", "--run", "last")
+    made = shell.json("models", "register", "mine", "outputs/model", "--run", "@last")
     assert (made["run_id"], made["root"]) == (run, "model")
     assert "mine:1" in shell.call("show", run).stdout
     assert [each["id"] for each in shell.json("models", "ls", "--run", run)] == ["mine:1"]

@@ -121,7 +121,7 @@ def register(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Register files as the next version of a model: runyard models register birds outputs/model.pt --run latest"""
+    """Register files as the next version of a model: runyard models register birds outputs/model.pt --run @last"""
     from runyard.sdk.model import arguments, registering
 
     if framework_version is not None and framework is None:
