@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from tests.server.conftest import Client, serve
 
@@ -46,6 +47,7 @@ class RealThings:
         client.ok("POST", "/api/workspaces/local/datastores", self._store)
         self._dataset = client.ok("POST", "/api/workspaces/local/datasets", DATASET)["id"]
         self._registered("images")
+        self._model()
 
     def fresh(self, stem: str) -> str:
         return f"{stem}{next(self._number)}"
@@ -85,6 +87,12 @@ class RealThings:
                 "workspace": "local",
                 "name": self._removable_store() if _removes(label) else "store",
             },
+            "/api/workspaces/{workspace}/models": lambda label: {
+                "workspace": "local",
+                "name": "model",
+                "version": self._model() if _removes(label) else "latest",
+                "path": "a.txt",
+            },
             "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
             "/api/experiments/{id}": lambda label: {
@@ -98,12 +106,18 @@ class RealThings:
             },
             "/api/snapshots": lambda label: {"id": hashlib.sha256(b"").hexdigest()},
             "/runs/{run_id}": lambda label: {"run_id": run, "name": "outputs/a.txt"},
+            "/models/": lambda label: {"workspace": "local", "name": "model", "version": 1, "path": "a.txt"},
         }
 
     def query(self, label: str) -> dict[str, Any]:
         """What else a request must say to be about something that exists."""
         if label.split(" ")[1].startswith("/runs/"):
             return {"key": self._run["web_url"].rpartition("key=")[2]}
+        if label.split(" ")[1].startswith("/models/"):
+            link = self.client.ok("GET", "/api/workspaces/local/models/model/1/links")["links"]["a.txt"]
+            return dict(parse_qsl(urlsplit(link).query))
+        if label.startswith("GET") and label.endswith("/models"):
+            return {"after": None}
         if label == "GET /api/workspaces/{workspace}/environments/{name}":
             return {"version": None, "label": None}
         if label.startswith("DELETE") and "environment-maps" in label:
@@ -156,6 +170,14 @@ class RealThings:
             return {"method": "GET", "paths": ["a.txt"]}
         if label == "POST /api/workspaces/{workspace}/datasets":
             return DATASET
+        if label == "POST /api/workspaces/{workspace}/models":
+            files = {"run_id": self._run["id"], "path": "outputs/a.txt", "snapshot_id": None}
+            absent = {"datasets", "sample_input_dataset", "sample_output_dataset", "framework_version"}
+            told = {key: value for key, value in generated.items() if key not in absent}
+            return {**told, **files, "name": "model", "request": None}
+        if label == "PATCH /api/workspaces/{workspace}/models/{name}/{version}":
+            absent = {"add_datasets", "sample_input_dataset", "sample_output_dataset", "add_properties"}
+            return {key: value for key, value in generated.items() if key not in absent}
         if label.endswith("/registrations"):
             return {**generated, "name": self.fresh("images")}
         if label == "POST /api/workspaces":
@@ -177,6 +199,10 @@ class RealThings:
         body = {"name": name, "create_new_version": True}
         self.client.ok("POST", f"/api/workspaces/local/datasets/{self._dataset}/registrations", body)
         return name
+
+    def _model(self) -> int:
+        body = {"name": "model", "run_id": self._run["id"], "path": "outputs/a.txt"}
+        return int(self.client.ok("POST", "/api/workspaces/local/models", body)["version"])
 
     def _secret(self) -> str:
         self.client.ok("PUT", "/api/workspaces/local/secrets/mine", {"value": "s"})

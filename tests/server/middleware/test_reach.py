@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from tests.server.conftest import Answer, Client, Served
 
 OPEN = {("GET", "/"), ("GET", "/health"), ("GET", "/ready")}
-PAGES = {("GET", "/runs/{run_id}"), ("GET", "/runs/{run_id}/files/{name}")}
+PAGES = {
+    ("GET", "/runs/{run_id}"),
+    ("GET", "/runs/{run_id}/files/{name}"),
+    ("GET", "/models/{workspace}/{name}/{version}/{path}"),
+}
 """Not opened by any token, but by the key in their link."""
 FOR_ALL = {("GET", "/api/sdk"), ("POST", "/api/objects"), ("PUT", "/api/snapshots/{id}")}
 """Every run may see the code that nodes run, and add content."""
@@ -79,6 +83,13 @@ WITHIN = {
     ("GET", f"{WS}/datasets/by-name/{{name}}/versions"),
     ("PATCH", f"{WS}/datasets/by-name/{{name}}/versions/{{version}}"),
     ("POST", f"{WS}/datasets/{{id}}/registrations"),
+    ("GET", f"{WS}/models"),
+    ("POST", f"{WS}/models"),
+    ("GET", f"{WS}/models/{{name}}/{{version}}"),
+    ("GET", f"{WS}/models/{{name}}/{{version}}/manifest"),
+    ("GET", f"{WS}/models/{{name}}/{{version}}/files/{{path}}"),
+    ("GET", f"{WS}/models/{{name}}/{{version}}/links"),
+    ("PATCH", f"{WS}/models/{{name}}/{{version}}"),
     ("GET", f"{WS}/datastores"),
     ("GET", f"{WS}/datastores/{{name}}"),
     ("GET", f"{WS}/datastores/{{name}}/files"),
@@ -118,6 +129,7 @@ USERS = {
     ("PUT", f"{WS}/environment-maps"),
     ("DELETE", f"{WS}/environment-maps"),
     ("DELETE", f"{WS}/datasets/by-name/{{name}}"),
+    ("DELETE", f"{WS}/models/{{name}}/{{version}}"),
     ("POST", f"{WS}/datastores"),
     ("DELETE", f"{WS}/datastores/{{name}}"),
     ("PUT", f"{WS}/datastores/{{name}}/default"),
@@ -202,6 +214,7 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
         "writer": "w",
         "node": "0",
         "version": "1",
+        "path": "x",
         "key": "environments.relax",
         "name": _name(template, workspace),
     }
@@ -225,7 +238,7 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
 
 
 def _name(template: str, workspace: str) -> str:
-    if "/files/" in template or "/appends/" in template:
+    if "/models/" not in template and ("/files/" in template or "/appends/" in template):
         return "outputs/x"
     if "/wheels/" in template:
         return "mine-1.0-py3-none-any.whl"
@@ -252,6 +265,8 @@ def _body(made: Family, method: str, template: str, which: str, workspace: str) 
         ("PUT", f"{WS}/secrets/{{name}}"): {"value": "x"},
         ("POST", f"{WS}/compute"): {"name": "mine", "max_nodes": 1},
         ("PATCH", f"{WS}/compute/{{name}}"): {"max_nodes": 1},
+        ("POST", f"{WS}/models"): {"name": "mine", "snapshot_id": made.runs["own"]["snapshot_id"]},
+        ("PATCH", f"{WS}/models/{{name}}/{{version}}"): {"description": "x"},
         ("POST", f"{RUN}/links"): {"files": {"outputs/x": made.contents[which]}},
         ("POST", "/api/objects/fetch"): {"hashes": [made.contents[which]]},
         ("POST", f"{WS}/environments"): {"definition": {"name": "x"}},

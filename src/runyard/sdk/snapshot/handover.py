@@ -12,7 +12,7 @@ import hashlib
 import os
 import threading
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Callable
 
 from runyard.contracts import pack
 from runyard.sdk.workspace.service import Service
@@ -38,6 +38,7 @@ class Handover:
         self._sizes: dict[str, int] = {}
         self._clones = True  # until the file system has refused
         self._mine = threading.local()  # the memory of each thread
+        self.moved: Callable[[int], None] = lambda count: None  # told of bytes as they are copied
 
     @staticmethod
     def to(service: Service) -> Handover | None:
@@ -125,6 +126,7 @@ class Handover:
             seen.update(memory[:length])
             _write(copy.fileno(), memory[:length])
             size += length
+            self.moved(length)
             length = _filled(file, memory)
         return seen.hexdigest(), size
 

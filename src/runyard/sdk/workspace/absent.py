@@ -20,11 +20,6 @@ class AbsentParts:
         return {}
 
     @property
-    def models(self) -> dict[str, Any]:
-        """Models by name: none can be registered in this version."""
-        return {}
-
-    @property
     def webservices(self) -> dict[str, Any]:
         """Webservices by name: none can be deployed in this version."""
         return {}

@@ -26,7 +26,7 @@ log = logging.getLogger("runyard.server")
 MEDIA_TYPE = "application/problem+json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
-_BAD_DATA = ("bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep")
+_BAD_DATA = ("bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep", "bad_model")
 
 _CODES = {
     400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS, *_BAD_DATA),
@@ -48,6 +48,8 @@ _CODES = {
         "plan_not_found",
         "no_sweep",
         "secret_not_found",
+        "model_not_found",
+        "model_path_not_found",
         "not_found",
     ),
     405: ("method_not_allowed",),
@@ -72,6 +74,7 @@ _CODES = {
         "compute_exists",
         "compute_in_use",
         "run_not_under_way",
+        "model_in_use",
     ),
     410: ("log_dropped",),
     413: ("too_large",),
