@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, or_, select
 
 from runyard.store.errors import NotFound
-from runyard.store.tables import environment_maps, environments, launches, runs, snapshots
+from runyard.store.tables import environment_maps, environments, launches, runs, service_revisions, snapshots
 
 _ADDRESS = re.compile(r"runyard://snapshots/([0-9a-f]{64})/?")
 
@@ -40,10 +40,12 @@ def named(connection: Connection, location: object) -> str | None:
 
 
 def snapshot_is_used() -> ColumnElement[bool]:
-    """The condition that something needs a row of the snapshots: a run's code, or what an image is built from."""
+    """The condition that something needs a row of the snapshots: the code of a run or a service, or what an image is built from."""
     return or_(
         exists().where(runs.c.snapshot_id == snapshots.c.id),
         exists().where(launches.c.context == snapshots.c.id),
         exists().where(environments.c.context == snapshots.c.id),
         exists().where(environment_maps.c.context == snapshots.c.id),
+        exists().where(service_revisions.c.snapshot_id == snapshots.c.id),
+        exists().where(service_revisions.c.context == snapshots.c.id),
     )
