@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from runyard.contracts.services import states
 from runyard.contracts.services.settings import Settings, from_dict
 from runyard.store import tables
+from runyard.store.assets import models
 from runyard.store.content import build_contexts
 from runyard.store.errors import Conflict, NotFound
 from runyard.store.runs import runs, workspaces
@@ -194,6 +195,7 @@ def change(connection: Connection, service: Service, **values: Any) -> Service:
 
 
 def remove(connection: Connection, service: Service) -> None:
+    models.set_uses(connection, service.workspace, service.name, [])
     connection.execute(delete(services).where(services.c.serial == service.serial))
 
 
@@ -313,6 +315,23 @@ def revisions(connection: Connection, service: Service) -> list[Revision]:
         )
         for row in rows
     ]
+
+
+def in_use(service: Service) -> set[int]:
+    """The numbers of the revisions that serve or are to serve."""
+    return {number for each in service.versions for number in (each.current, each.wanted) if number is not None}
+
+
+def note_uses(connection: Connection, service: Service) -> None:
+    """Have the models know which services need them: those of the revisions in use."""
+    numbers = in_use(service)
+    used = {
+        (each["name"], each["version"])
+        for revision in revisions(connection, service)
+        if revision.number in numbers
+        for each in revision.models
+    }
+    models.set_uses(connection, service.workspace, service.name, sorted(used))
 
 
 def set_revision(connection: Connection, service: Service, number: int, state: str, reason: str | None = None) -> None:
