@@ -83,6 +83,35 @@ class NodeDocument(TypedDict):
     address: str
 
 
+class ModelDocument(TypedDict):
+    """One version of a model. `tree` is the id of its manifest, `root` the one entry at the top of that; `unpack` is
+    whether it is a folder."""
+
+    name: str
+    version: int
+    id: str
+    workspace: str
+    framework: str
+    framework_version: str | None
+    resource_configuration: dict[str, Any] | None
+    tags: dict[str, str]
+    properties: dict[str, str]
+    description: str | None
+    created_at: str
+    created_by: str | None
+    run_id: str | None
+    experiment: str | None
+    datasets: list[dict[str, str]]
+    sample_input_dataset: str | None
+    sample_output_dataset: str | None
+    size: int
+    files: int
+    tree: str
+    root: str
+    unpack: bool
+    services: list[str]
+
+
 class StateDocument(TypedDict):
     status: str
     at: str
@@ -98,6 +127,7 @@ class _Details(TypedDict, total=False):
     logs: list[str]
     dropped_logs: list[str]
     outputs: list[dict[str, Any]]  # what a run has written as data: name, dataset, complete, registered, version
+    models: list[str]  # the ids of those that were registered from it
     token: str
     size: int  # in lists, on request
 

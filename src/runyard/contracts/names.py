@@ -13,10 +13,13 @@ COMPUTE = re.compile(r"[a-zA-Z][\w\-]{1,62}", re.ASCII)
 LONGEST_RUN = 200  # a run's id is part of file names, which end at 255 bytes
 RUN = re.compile(rf"[a-zA-Z0-9][\w\-.]{{0,{LONGEST_RUN - 1}}}", re.ASCII)
 
+MODEL = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9\-._]{0,254}")
+
 RULES = {
     "experiment": (EXPERIMENT, "1 to 255 letters, digits, '_' or '-', with a letter or digit first"),
     "workspace": (WORKSPACE, "3 to 33 letters, digits, '_' or '-', with a letter or digit first"),
     "compute": (COMPUTE, "2 to 63 letters, digits, '_' or '-', with a letter first"),
+    "model": (MODEL, "1 to 255 letters, digits, '-', '_' or '.', with a letter or digit first"),
     "run": (RUN, f"1 to {LONGEST_RUN} letters, digits, '_', '-' or '.', with a letter or digit first"),
 }
 

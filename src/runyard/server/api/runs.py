@@ -22,7 +22,7 @@ from runyard.server.responses import documents
 from runyard.server.responses.documents import Json, answer
 from runyard.server.threads import in_writer_thread
 from runyard.store import damage
-from runyard.store.assets import run_outputs
+from runyard.store.assets import models, run_outputs
 from runyard.store.content import deletion, files, snapshots, usage
 from runyard.store.runs import runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
@@ -126,6 +126,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         entries = documents.logs(files.find(connection, run_id))
         dropped = files.dropped_logs(connection, run_id)
         written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
+        registered = models.of_run(connection, run_id)
     if not reach.may_lead(context, caller, run_id):
         definition = documents.without_variables(definition)
         launch = None if launch is None else documents.without_variables(launch)
@@ -136,6 +137,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         "logs": [entry.name for entry in entries],
         "dropped_logs": dropped,
         "outputs": [asdict(each) for each in written],
+        "models": [f"{name}:{version}" for name, version in registered],
     }
     return answer({**documents.run(row, context, request.base_url), **more})
 

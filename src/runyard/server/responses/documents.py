@@ -17,6 +17,7 @@ from runyard.server.context import ServerContext
 from runyard.server.middleware.auth import view_key
 from runyard.store.assets.environment_maps import EnvironmentMap
 from runyard.store.assets.environments import Environment
+from runyard.store.assets.models import Model
 from runyard.store.content.deletion import Freed
 from runyard.store.content.files import FileEntry
 from runyard.store.content.wheels import Wheel
@@ -89,6 +90,35 @@ def curated_environment(found: curated.Curated) -> Json:
 
 def environment_map(row: EnvironmentMap) -> Json:
     return {"pattern": row.pattern, "interpreter": row.interpreter, "definition": row.definition}
+
+
+def model(row: Model) -> Json:
+    details, content = row.details, row.content
+    return {
+        "name": row.name,
+        "version": row.version,
+        "id": row.id,
+        "workspace": row.workspace,
+        "framework": details.framework,
+        "framework_version": details.framework_version,
+        "resource_configuration": details.resource_configuration,
+        "tags": details.tags,
+        "properties": details.properties,
+        "description": details.description,
+        "created_at": timestamp(row.created_at),
+        "created_by": details.created_by,
+        "run_id": row.run_id,
+        "experiment": row.experiment,
+        "datasets": details.datasets,
+        "sample_input_dataset": details.sample_input_dataset,
+        "sample_output_dataset": details.sample_output_dataset,
+        "size": content.size,
+        "files": content.files,
+        "tree": content.tree,
+        "root": content.root,
+        "unpack": content.folder,
+        "services": row.services,
+    }
 
 
 def wheel(row: Wheel) -> Json:

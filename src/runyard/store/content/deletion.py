@@ -1,4 +1,4 @@
-"""Deleting for good: the rows of runs, and every object and log that nothing else uses.
+"""Deleting for good: the rows of runs and models, and every object and log that nothing else uses.
 
 Rows go first, in one transaction; then each object is removed under the write lock if no row names it (any more). What
 a crash leaves in between has no row: `sweeping` finds it.
@@ -86,16 +86,30 @@ def delete_workspace(store: Store, name: str) -> Freed:
         left = _delete_rows(connection, serials)
         left.digests.update(connection.scalars(select(tables.wheels.c.digest).where(tables.wheels.c.workspace == here)))
         contexts = _contexts(connection, here)
+        contexts += connection.scalars(select(tables.models.c.tree).where(tables.models.c.workspace == here))
         count = connection.execute(delete(tables.experiments).where(tables.experiments.c.workspace == here)).rowcount
         connection.execute(delete(tables.workspaces).where(tables.workspaces.c.serial == here))
-        for ids in slices(contexts):
-            left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
+        left.digests |= release_snapshots(connection, contexts)
     return Freed(runs=len(serials), experiments=count) + _clear(store, left)
 
 
 def delete_unused_snapshots(connection: Connection, before: datetime) -> set[str]:
     """Delete the snapshots that were taken before a moment and never run; returns the objects that they named."""
     return _delete_snapshots(connection, tables.snapshots.c.created_at <= before)
+
+
+def release_snapshots(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """Delete those of some snapshots that nothing uses (any more); returns the objects that they named, which are to
+    be cleared after the transaction (`clear_objects`)."""
+    digests: set[str] = set()
+    for some in slices(ids):
+        digests |= _delete_snapshots(connection, tables.snapshots.c.id.in_(some))
+    return digests
+
+
+def clear_objects(store: Store, digests: set[str]) -> Freed:
+    """Remove those objects that no row names (any more)."""
+    return _clear(store, _Left(digests=digests))
 
 
 def clear_unnamed(store: Store, digests: set[str], clear: Callable[[str], int | None]) -> tuple[int, int]:
@@ -152,8 +166,7 @@ def _delete_rows(connection: Connection, serials: Sequence[int]) -> _Left:
         )
         snapshots.update(id for id in connection.scalars(used) if id is not None)
         connection.execute(delete(tables.runs).where(tables.runs.c.serial.in_(some)))
-    for ids in slices(sorted(snapshots)):
-        left.digests.update(_delete_snapshots(connection, tables.snapshots.c.id.in_(ids)))
+    left.digests |= release_snapshots(connection, sorted(snapshots))
     return left
 
 

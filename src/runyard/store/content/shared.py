@@ -9,11 +9,12 @@ from sqlalchemy import ColumnElement, Connection, exists, or_, select
 
 from runyard.store.runs import workspaces
 from runyard.store.slices import slices
-from runyard.store.tables import environments, launches, runs, snapshot_objects, snapshots, wheels
+from runyard.store.tables import environments, launches, models, runs, snapshot_objects, snapshots, wheels
 
 
 def has_snapshot(connection: Connection, workspace: str, id: str) -> bool:
-    """Whether a run of the workspace has this code, or an image in it is built from this folder."""
+    """Whether a run of the workspace has this code, an image in it is built from this folder, or a model has these
+    files."""
     here = workspaces.serial(connection, workspace)
     return connection.scalar(select(snapshots.c.serial).where(snapshots.c.id == id, _in_use(here))) is not None
 
@@ -45,4 +46,5 @@ def _in_use(workspace: int) -> ColumnElement[bool]:
         exists().where(runs.c.snapshot_id == snapshots.c.id, runs.c.workspace == workspace),
         exists(built.where(launches.c.context == snapshots.c.id, runs.c.workspace == workspace)),
         exists().where(environments.c.context == snapshots.c.id, environments.c.workspace == workspace),
+        exists().where(models.c.tree == snapshots.c.id, models.c.workspace == workspace),
     )

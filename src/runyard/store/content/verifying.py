@@ -14,7 +14,7 @@ from runyard.contracts import pack
 from runyard.store import after_commit
 from runyard.store.content.objects import Objects
 from runyard.store.database import Database
-from runyard.store.tables import files, runs, snapshot_objects, snapshots, wheels
+from runyard.store.tables import files, models, runs, snapshot_objects, snapshots, wheels
 
 _NAMING = (files, snapshot_objects, wheels)
 
@@ -71,6 +71,13 @@ def users(connection: Connection, digest: str) -> tuple[str, ...]:
         .where(snapshot_objects.c.digest == digest)
     )
     found += [f"the snapshot of run {id}" for id in connection.scalars(code.limit(USERS))]
+    of_models = (
+        select(models.c.name, models.c.version)
+        .join(snapshots, snapshots.c.id == models.c.tree)
+        .join(snapshot_objects, snapshot_objects.c.snapshot == snapshots.c.serial)
+        .where(snapshot_objects.c.digest == digest)
+    )
+    found += [f"the model {row.name}:{row.version}" for row in connection.execute(of_models.limit(USERS))]
     found += [
         f"the wheel {name}" for name in connection.scalars(select(wheels.c.name).where(wheels.c.digest == digest))
     ]
