@@ -120,7 +120,8 @@ def of_kind(kind: str) -> Settings:
 
 
 def from_dict(document: Mapping[str, Any], base: Settings) -> Settings:
-    """`base` with what a document gives; None stands for what is not given. BadSettings when a name or type is wrong."""
+    """`base` with what a document gives; None stands for what is not given. BadSettings when a name or a type is
+    wrong."""
     values: dict[str, Any] = {}
     known = {each.name for each in fields(Settings)}
     for name, value in document.items():

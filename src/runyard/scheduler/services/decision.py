@@ -95,7 +95,11 @@ def _version(
         _keep_up(made, version, current, [each for each in workers if each.revision == current])
     for each in workers:
         if each.revision not in in_use:
-            why = f"revision {max(number for number in in_use if number)} has taken its place" if any(in_use) else "not used"
+            why = (
+                f"revision {max(number for number in in_use if number)} has taken its place"
+                if any(in_use)
+                else "not used"
+            )
             made.stop[each.run_id] = why
 
 
@@ -105,13 +109,11 @@ def _keep_up(made: Decision, version: Version, current: int, workers: Sequence[R
     if missing < 0:
         # Those that do not answer go first, and of the others the youngest.
         spare = sorted(enumerate(workers), key=lambda each: (each[1].ready, -each[0]))
-        for _, each in spare[: -missing]:
+        for _, each in spare[:-missing]:
             made.stop[each.run_id] = f"{version.replicas} replicas will do"
 
 
-def _gateway(
-    made: Decision, service: Service, revisions: Mapping[int, Revision], staying: Sequence[Replica]
-) -> None:
+def _gateway(made: Decision, service: Service, revisions: Mapping[int, Revision], staying: Sequence[Replica]) -> None:
     there = [each for each in staying if each.role == states.GATEWAY]
     in_use = [
         revisions[number]

@@ -33,7 +33,9 @@ def check(host: str, port: int, taken: Mapping[int, str]) -> int:
         if error is None:
             return port
         if error.errno == errno.EADDRNOTAVAIL:
-            raise Refused("invalid_service", f"{host} is no address of this machine.", "Use 127.0.0.1, or leave it out.")
+            raise Refused(
+                "invalid_service", f"{host} is no address of this machine.", "Use 127.0.0.1, or leave it out."
+            )
         if error.errno in (errno.EACCES, errno.EPERM):
             raise Refused("invalid_service", f"Port {port} is for root alone.", "Use one from 1024 on.")
         holder = _holder(port) or f"another process ({error.strerror})"

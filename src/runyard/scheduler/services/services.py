@@ -307,7 +307,9 @@ def _steps(service: Service, found: list[Replica], decision: Decision) -> list[s
             elif each.state == states.READY:
                 said.append(f"{each.run_id}: ready")
     for start in decision.start:
-        said.append(f"Starting a replica of revision {start.revision}" if start.role == states.WORKER else "Starting a gateway")
+        said.append(
+            f"Starting a replica of revision {start.revision}" if start.role == states.WORKER else "Starting a gateway"
+        )
     for version, number in decision.promote.items():
         said.append(f"Revision {number} serves now" + (f" as {version}" if version else ""))
     known = {step["text"] for step in service.operation.get("steps", ())}

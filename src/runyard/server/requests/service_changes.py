@@ -306,7 +306,9 @@ def _changed(
         values["description"] = asked.description
     if asked.properties is not None:
         values["properties"] = _with_properties(row, asked.properties)
-    fixed = [name for name in FIXED if asked.settings.get(name) not in (None, getattr(row.settings, name), _of(row, name))]
+    fixed = [
+        name for name in FIXED if asked.settings.get(name) not in (None, getattr(row.settings, name), _of(row, name))
+    ]
     if fixed:
         raise requests.bad(
             f"A service keeps its {fixed[0]}, so that its callers find it: remove it and deploy it again to change that."

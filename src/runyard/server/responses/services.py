@@ -56,7 +56,7 @@ def service(row: Service, revisions: Sequence[Revision], replicas: Sequence[Repl
 
 def base_address(row: Service) -> str:
     host = "localhost" if is_loopback(row.settings.host) else row.settings.host
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - not listened on here, but replaced by a name that others can use
+    if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{row.port}"
 

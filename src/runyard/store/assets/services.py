@@ -262,9 +262,7 @@ def set_version(connection: Connection, service: Service, name: str, **values: A
         if flag in values:
             values[flag] = int(bool(values[flag]))
     if values:
-        connection.execute(
-            update(service_versions).where(of_service, service_versions.c.name == name).values(values)
-        )
+        connection.execute(update(service_versions).where(of_service, service_versions.c.name == name).values(values))
 
 
 def remove_version(connection: Connection, service: Service, name: str) -> None:
