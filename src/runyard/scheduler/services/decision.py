@@ -95,12 +95,8 @@ def _version(
         _keep_up(made, version, current, [each for each in workers if each.revision == current])
     for each in workers:
         if each.revision not in in_use:
-            why = (
-                f"revision {max(number for number in in_use if number)} has taken its place"
-                if any(in_use)
-                else "not used"
-            )
-            made.stop[each.run_id] = why
+            others = [number for number in in_use if number is not None]
+            made.stop[each.run_id] = f"revision {max(others)} has taken its place" if others else "it is not used"
 
 
 def _keep_up(made: Decision, version: Version, current: int, workers: Sequence[Replica]) -> None:

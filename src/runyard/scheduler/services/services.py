@@ -153,7 +153,7 @@ class Services:
         ended = [each for each in found if each.status in run_states.TERMINAL and each.state != states.GONE]
         if quiet and not (decision.start or decision.promote or decision.refuse or ended):
             return []
-        made = []
+        made: list[Run] = []
         with self._store.database.write() as connection:
             for each in ended:
                 services.set_replica(connection, each.run_id, states.GONE)
@@ -307,9 +307,8 @@ def _steps(service: Service, found: list[Replica], decision: Decision) -> list[s
             elif each.state == states.READY:
                 said.append(f"{each.run_id}: ready")
     for start in decision.start:
-        said.append(
-            f"Starting a replica of revision {start.revision}" if start.role == states.WORKER else "Starting a gateway"
-        )
+        what = "a gateway" if start.role == states.GATEWAY else f"a replica of revision {start.revision}"
+        said.append(f"Starting {what}")
     for version, number in decision.promote.items():
         said.append(f"Revision {number} serves now" + (f" as {version}" if version else ""))
     known = {step["text"] for step in service.operation.get("steps", ())}

@@ -201,7 +201,7 @@ def _without_code(
             f"The model {model['id']} has the framework {model['framework']!r}, which is not served without code: "
             f"register it as one of {', '.join(sorted(RUNTIMES))}, or give an entry script (InferenceConfig).{hint}"
         )
-    base = launch or ServiceLaunch().model_dump(exclude={"snapshot_id"})
+    base = launch or ServiceLaunch(snapshot_id=None).model_dump(exclude={"snapshot_id"})
     document = {**base, "environment": specification_of(found.definition).as_dict(), "definition": found.definition}
     settled, _ = run_environment.settle(connection, workspace, document, found.definition)
     return {**settled, "entry_script": None, "chosen": True}

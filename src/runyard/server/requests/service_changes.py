@@ -97,7 +97,7 @@ def scale(context: ServerContext, workspace: str, name: str, replicas: int) -> S
             "A service has at least one replica. One that is to have none while nobody calls it has `autoscale` with a "
             "`min` of 0; `runyard services rm` removes one."
         )
-    asked = RevisionRequest(settings={"replicas": replicas, "autoscale": {"enabled": False}})
+    asked = RevisionRequest(models=None, settings={"replicas": replicas, "autoscale": {"enabled": False}})
     return change(context, workspace, name, asked)
 
 
@@ -306,12 +306,11 @@ def _changed(
         values["description"] = asked.description
     if asked.properties is not None:
         values["properties"] = _with_properties(row, asked.properties)
-    fixed = [
-        name for name in FIXED if asked.settings.get(name) not in (None, getattr(row.settings, name), _of(row, name))
-    ]
+    same = {"host": (None, row.settings.host), "port": (None, row.settings.port, row.port)}
+    fixed = [name for name in FIXED if asked.settings.get(name) not in same[name]]
     if fixed:
         raise requests.bad(
-            f"A service keeps its {fixed[0]}, so that its callers find it: remove it and deploy it again to change that."
+            f"A service keeps its {fixed[0]}, so that its callers find it: to change it, remove and deploy it again."
         )
     settings = requests.checked_settings(_without(asked.settings, FIXED), row.settings)
     former = _wanted(services.revisions(connection, row), version)
@@ -353,10 +352,6 @@ def _kept(now: Settings, former: Settings) -> Settings:
 
 def _without(given: Mapping[str, Any], left_out: tuple[str, ...]) -> Json:
     return {name: value for name, value in given.items() if name not in left_out}
-
-
-def _of(row: Service, name: str) -> Any:
-    return row.port if name == "port" else None
 
 
 def _with_properties(row: Service, added: Mapping[str, str]) -> dict[str, str]:

@@ -80,7 +80,8 @@ def find(
     name: str | None = None,
     tags: Iterable[tuple[str, str | None]] = (),
 ) -> list[Experiment]:
-    """The experiments of a workspace, newest first, that of its services only by its name. A tag is (key, value), or (key, None) for any value."""
+    """The experiments of a workspace, newest first, that of its services only by its name. A tag is (key, value), or
+    (key, None) for any value."""
     query = _ROWS.where(experiments.c.workspace == workspaces.serial(connection, workspace))
     if name is not None:
         query = query.where(experiments.c.name == name)
