@@ -52,8 +52,8 @@ def of_worker(told: WorkerError, launch: Launch) -> Error:
         package = missing_packages.package_for(module)
         help = (
             f"Add {package!r} to the environment of the service: "
-            f'env.python.conda_dependencies.add_pip_package("{package}"), or `--pip` with a requirements file that names '
-            f"it. If {module.partition('.')[0]} is a module of your own, put it into source_directory."
+            f'env.python.conda_dependencies.add_pip_package("{package}"), or `--pip` with a requirements file that '
+            f"names it. If {module.partition('.')[0]} is a module of your own, put it into source_directory."
         )
     if help:
         found["help"] = help

@@ -7,6 +7,7 @@ with `--rescue`, finds the process and goes on.
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import time
@@ -29,7 +30,15 @@ from runyard.node.problem import RunProblem, Stopped, Unwanted
 from runyard.node.services import cause
 from runyard.node.services.limits import Limits, end_hard, resident
 from runyard.node.services.probe import Prober
-from runyard.node.services.process import Process, argv, forget_status, read_status, variables, write_settings
+from runyard.node.services.process import (
+    Process,
+    argv,
+    forget_status,
+    is_waited_for,
+    read_status,
+    variables,
+    write_settings,
+)
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, ENDED, PREPARING, RUNNING, State, machine
 from runyard.node.streams import std_log
@@ -257,9 +266,9 @@ class Keeper:
     def _is_alone(self) -> bool:
         """Whether nobody else answers on the service's port: then a check that failed was this process's."""
         place = self._service.listener
-        others = [path for path in listener.offers(place) if not path.endswith(f".{os.getpid()}")]
-        mine = {str(each.pid) for each in processes.of_run(self._crew.state.cookie, [])}
-        return all(path.rpartition(".")[2] in mine for path in others)
+        offers = {path.rpartition(".")[2] for path in glob.glob(f"{glob.escape(place)}.*")}
+        mine = {str(each.pid) for each in processes.of_run(self._crew.state.cookie, [])} | {str(os.getpid())}
+        return not {pid for pid in offers if pid.isdecimal()} - mine
 
     def _ended_by_us(self, error: dict[str, Any], now: float) -> dict[str, Any] | None:
         assert self._process is not None
@@ -318,7 +327,7 @@ class Keeper:
             "port": status.port if status is not None else None,
             "restarts": self._restarts + within,
             "memory": self._memory,
-            "waiting": bool(getattr(status, "waiting", 0)),
+            "waiting": self._service.role == states.GATEWAY and is_waited_for(self._folder),
             "error": error,
         }
 

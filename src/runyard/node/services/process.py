@@ -25,7 +25,7 @@ from runyard.node.outcome import exits
 from runyard.node.outcome.exits import Exit
 from runyard.node.problem import RunProblem
 from runyard.node.state import Launched
-from runyard.system.json_files import BadFile
+from runyard.system.json_files import BadFile, read_object
 from runyard.system.processes import alive, started
 
 FOLDER = "serving"
@@ -102,6 +102,7 @@ def write_settings(plan: Plan, service: ServicePlan, folder: Path, work: Path, m
             memory_limit_bytes=None if settings.memory_gb is None else int(settings.memory_gb * (1 << 30)),
             max_request_bytes=settings.max_request_bytes,
             log_requests=settings.log_requests,
+            share_numbers=settings.autoscale.enabled,
         ).as_dict()
     write_private(path, json.dumps(document))
     return path
@@ -186,6 +187,14 @@ def read_status(folder: Path) -> WorkerStatus | None:
         return WorkerStatus.read(folder / FOLDER / "status.json")
     except (BadFile, OSError, TypeError):
         return None
+
+
+def is_waited_for(folder: Path) -> bool:
+    """Whether somebody waits in a gateway for the first replica."""
+    try:
+        return bool(read_object(folder / FOLDER / "status.json").get("waiting"))
+    except (BadFile, OSError):
+        return False
 
 
 def forget_status(folder: Path) -> None:
