@@ -65,7 +65,7 @@ class Settings:
     port: int | None = None  # None: any that is free, the same for as long as the service lives
     concurrency: int = 1  # calls of run() at once in one worker
     queue_length: int = 100
-    queue_wait_ms: int = 500
+    queue_wait_ms: int = 0  # 0: for as long as a call may take
     scoring_timeout_ms: int = 60_000
     probes: Probes = field(default_factory=Probes)
     cors_origins: list[str] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Settings:
 def of_kind(kind: str) -> Settings:
     """What a service of a kind has where nothing is said."""
     if kind in (AKS, ENDPOINT):
-        return Settings(authentication=KEY, autoscale=Autoscale(enabled=True))
+        return Settings(authentication=KEY, autoscale=Autoscale(enabled=True), queue_wait_ms=500)
     return Settings()
 
 
