@@ -76,6 +76,10 @@ class Deployer:
 
         return wait_until(ended, f"the end of what is done to {name}")
 
+    def logs(self, name: str) -> str:
+        with self.client.stream(f"{self.base}/{name}/logs") as answer:
+            return answer.read().decode()
+
     def remove(self, name: str) -> None:
         self.client.delete(f"{self.base}/{name}", timeout=90)
 
