@@ -69,6 +69,10 @@ class Gangs:
         self._held_ends.pop(run_id, None)
         self._unstored.pop(run_id, None)
 
+    def settled(self, run_id: str) -> None:
+        """A replica of a service answers: what went wrong before counts no more."""
+        self._rescues.pop(run_id, None)
+
     def close(self) -> None:
         """Act on no further end of a gang: the next server does."""
         self._closing = True
@@ -222,6 +226,7 @@ class Gangs:
     def _give_up(self, run_id: str, how: str) -> None:
         """Nobody waits any longer for a run whose rescuers die. What it left is delivered when that works."""
         message = _lost(how)
+        self._folders.give_up(run_id)
         if self._folders.worked_in(run_id):
             message += f" What it has left in {self._folders.of(run_id)} is delivered as soon as that works."
         self._transitions.fail(run_id, "NodeRunnerLost", message, final=True)

@@ -16,6 +16,7 @@ from runyard.contracts.plan import Launch, Plan
 from runyard.engines.base import Gang
 from runyard.scheduler.plan_secrets import reveal
 from runyard.store.content import snapshots
+from runyard.store.content.secrets import Secrets
 from runyard.store.runs import runs, workspace_settings, workspaces
 from runyard.store.runs.runs import Run
 from runyard.store.store import Store
@@ -31,6 +32,8 @@ class Surroundings:
     sdk_folder: Callable[[], Path]
     secret_of: Callable[[str], str]  # the value of a secret by its name
     grace_seconds: float = 10.0
+    secrets: Secrets | None = None  # the values of the keys of services
+    user_token: str = ""  # whose holder is shown the errors of services in full
 
 
 def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
