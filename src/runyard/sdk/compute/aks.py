@@ -272,7 +272,7 @@ class AksCompute(ComputeTarget):
     """A target for services: this machine, under the name of a cluster.
 
     >>> aks = ComputeTarget.create(ws, "aks", AksCompute.provisioning_configuration())  # doctest: +SKIP
-    >>> service = Model.deploy(ws, "birds", [model], config, AksWebservice.deploy_configuration(), aks)  # doctest: +SKIP
+    >>> service = Model.deploy(ws, "birds", [model], inference_config, config, aks)  # doctest: +SKIP
     """
 
     _compute_type = "AKS"

@@ -86,7 +86,7 @@ def configuration_for(
 
     if deployment_target is not None and not isinstance(deployment_target, AksCompute):
         raise WebserviceException(
-            f"Services run on an AksCompute, or on this machine without a target: {_shown(deployment_target)} is neither. "
+            f"Services run on an AksCompute, or on this machine without a target; this is {_shown(deployment_target)}. "
             "ComputeTarget.create(ws, 'aks', AksCompute.provisioning_configuration()) makes one."
         )
     if deployment_config is None:

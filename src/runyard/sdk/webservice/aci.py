@@ -74,6 +74,7 @@ class AciServiceDeploymentConfiguration(WebserviceDeploymentConfiguration):
         self.cmk_key_version = cmk_key_version
         self.vnet_name = vnet_name
         self.subnet_name = subnet_name
+        self._workers: int | None = None  # processes of the replica; a profile chooses them
         self.validate_configuration()
 
     def validate_configuration(self) -> None:
@@ -92,7 +93,12 @@ class AciServiceDeploymentConfiguration(WebserviceDeploymentConfiguration):
             raise WebserviceException("primary_key and secondary_key need auth_enabled=True.")
 
     def _settings(self) -> dict[str, Any]:
-        return given(cpu=self.cpu_cores, memory_gb=self.memory_gb, authentication=authentication(self.auth_enabled))
+        return given(
+            cpu=self.cpu_cores,
+            memory_gb=self.memory_gb,
+            workers=self._workers,
+            authentication=authentication(self.auth_enabled),
+        )
 
     def _unused(self) -> list[str]:
         return filled(self, _OF_AZURE)

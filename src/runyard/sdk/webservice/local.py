@@ -10,8 +10,7 @@ from runyard.sdk.webservice import wire
 from runyard.sdk.webservice.changes import changes_of
 from runyard.sdk.webservice.deployment_configuration import WebserviceDeploymentConfiguration, given
 from runyard.sdk.webservice.filters import has_model
-from runyard.sdk.webservice.waiting import SUCCEEDED, failure, operation, watched
-from runyard.sdk.webservice.webservice import Webservice
+from runyard.sdk.webservice.webservice import Webservice, shown
 
 if TYPE_CHECKING:
     from runyard.sdk.model.inference_config import InferenceConfig
@@ -147,12 +146,11 @@ class LocalWebservice(Webservice):
     def wait_for_deployment(self, show_output: bool = False) -> None:  # type: ignore[override]  # as SDK v1
         """Wait until the service answers; WebserviceException, with its log printed, when it does not come up."""
         self._must_exist("waited for")
-        show = (lambda text, end: print(text, end=end, flush=True)) if show_output else None
-        document = watched(self.workspace, self.name, None, show)
-        self._take(self.workspace, document)
-        if operation(document)["state"] != SUCCEEDED:
+        try:
+            self._await_deployment(None, shown if show_output else None)
+        except WebserviceException:
             print(self.get_logs(LOGGED))
-            raise failure(document)
+            raise
         print(f"The local service {self.name} is {self.state}: {self._base()}", flush=True)
 
     def get_logs(self, num_lines: int = 5000, raw: bool = False) -> str:

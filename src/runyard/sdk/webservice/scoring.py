@@ -41,7 +41,7 @@ def body_of(input_data: object) -> bytes:
 
 def called(uri: str, body: bytes, headers: Mapping[str, str], timeout: float = PATIENCE) -> Answer:
     """The answer of a service to one request; WebserviceException when nobody answers."""
-    host, port, secure, target = _parts(uri)
+    host, port, secure, target = parts_of(uri)
     connection = Connection(host, port, secure=secure, timeout=timeout)
     try:
         connection.request("POST", target, body, {"Connection": "close", **headers})
@@ -57,10 +57,10 @@ def called(uri: str, body: bytes, headers: Mapping[str, str], timeout: float = P
         connection.close()
 
 
-def _parts(uri: str) -> tuple[str, int | None, bool, str]:
+def parts_of(uri: str) -> tuple[str, int | None, bool, str]:
     """Host, port, whether TLS is spoken, and the target of an address.
 
-    >>> _parts("http://127.0.0.1:8890/score")
+    >>> parts_of("http://127.0.0.1:8890/score")
     ('127.0.0.1', 8890, False, '/score')
     """
     from urllib.parse import urlsplit

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.model.model import Model
+    from runyard.sdk.webservice.waiting import Show
     from runyard.sdk.webservice.wire import Document
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -199,26 +200,25 @@ class Webservice(OldWays):
         """Wait until the service is up; WebserviceException with the cause when it does not come up, or takes longer
         than `timeout_sec`."""
         if show_output:
-            print(
-                f"Tips: service.get_logs() shows what it writes, and `runyard services logs -f {self.name}` follows it."
-            )
+            print(f"Tips: service.get_logs() shows what it writes; `runyard services logs -f {self.name}` follows it.")
             print("Running")
-        document = watched(
-            self.workspace,
-            self.name,
-            timeout_sec,
-            (lambda text, end: print(text, end=end, flush=True)) if show_output else None,
-        )
-        self._take(self.workspace, document)
-        state = operation(document)["state"]
-        if show_output:
-            print(state)
-        print(f'{self.compute_type} service {self.name}: the deployment has ended, operation "{state}"')
-        if state != SUCCEEDED:
-            raise failure(document)
+        try:
+            self._await_deployment(timeout_sec, shown if show_output else None)
+        finally:
+            state = operation(self._document)["state"]
+            if show_output:
+                print(state)
+            print(f'{self.compute_type} service {self.name}: the deployment has ended, operation "{state}"')
         print(
             f"  {self.scoring_uri}\n  runyard services call {self.name}   runyard services logs {self.name}", flush=True
         )
+
+    def _await_deployment(self, timeout_sec: float | None, show: Show | None) -> None:
+        """Wait and print nothing but steps; WebserviceException when the service does not come up."""
+        document = watched(self.workspace, self.name, timeout_sec, show)
+        self._take(self.workspace, document)
+        if operation(document)["state"] != SUCCEEDED:
+            raise failure(document)
 
     def get_logs(self, num_lines: int = 5000, init: bool = False) -> str:
         """The last lines that the service has written; with `init`, those until it was ready."""
@@ -350,3 +350,8 @@ class Webservice(OldWays):
         models = ", ".join(map(str, self._revision().get("models") or ()))
         row = (self.name, self.compute_type, self.state, models, link(self.scoring_uri or "", self.scoring_uri or ""))
         return table(("Service", "Type", "State", "Models", "Scoring URI"), [row])
+
+
+def shown(text: str, end: str) -> None:
+    """Print a part of a line, at once."""
+    print(text, end=end, flush=True)
