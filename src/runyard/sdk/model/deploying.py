@@ -50,7 +50,7 @@ def deploy(
     request = {"name": name, **configuration._request(), "models": model_ids(workspace, models)}
     settings = dict(request.get("settings") or {})
     if inference_config is None:
-        (model,) = _served_without_code(workspace, models)
+        (model,) = served_without_code(workspace, models)
         settings = {**_resources(model), **settings}
     else:
         launch, variables = launch_part(workspace, name, inference_config)
@@ -149,7 +149,7 @@ def model_ids(workspace: Workspace, models: Sequence[Model]) -> list[str]:
     return ids
 
 
-def _served_without_code(workspace: Workspace, models: Sequence[Model]) -> list[Model]:
+def served_without_code(workspace: Workspace, models: Sequence[Model]) -> list[Model]:
     """The one model of a service without a script; UserErrorException when it cannot be served so."""
     from runyard.sdk.model.model import Model
 

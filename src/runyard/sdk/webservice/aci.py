@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
 
 from runyard.sdk.exceptions import WebserviceException
 from runyard.sdk.webservice.aks_configuration import authentication
-from runyard.sdk.webservice.changes import changes_of, notice_unused
+from runyard.sdk.webservice.changes import changes_of, check_any, notice_unused
 from runyard.sdk.webservice.deployment_configuration import (
     WebserviceDeploymentConfiguration,
     above_zero,
@@ -220,6 +220,7 @@ class AciWebservice(Webservice):
         """Change the service. Models, a script or settings make a new revision, which takes over when it is up; no
         request fails meanwhile. `wait_for_deployment()` waits for it."""
         check_certificate(ssl_enabled, ssl_cert_pem_file, ssl_key_pem_file, ssl_cname)
+        check_any({name: value for name, value in locals().items() if name not in ("self", "__class__")})
         changes = changes_of(
             self,
             image=image,
