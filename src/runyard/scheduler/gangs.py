@@ -22,6 +22,7 @@ from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import RETRY_AFTER
 from runyard.store.content import files
 from runyard.store.runs import attempts, runs
+from runyard.store.runs.records import SERVICE
 from runyard.store.runs.runs import Run
 from runyard.store.store import Store
 
@@ -208,6 +209,8 @@ class Gangs:
         if run.ended:  # meanwhile
             self._stranded.gone(run_id, how)
             return
+        if run.kind == SERVICE and run.status == names.CANCEL_REQUESTED:
+            self._folders.give_up(run_id)  # a successor would go on with it
         try:
             rescue = self._folders.rescue(run_id, self)
         except EngineError as error:

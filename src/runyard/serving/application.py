@@ -62,7 +62,7 @@ class Application:
         self.guard = Guard(settings.authentication, settings.service, settings.user_token_hash)
         self.log = AccessLog(settings.log_requests)
         labels = {"service": settings.service, "revision": settings.revision, "replica": settings.replica}
-        place = f"{settings.status}.metrics" if settings.workers > 1 else ""
+        place = f"{settings.status}.metrics" if settings.workers > 1 or settings.share_numbers else ""
         self.metrics = Metrics({**labels, "worker": worker}, place)
         self.calls = Calls(_limits(settings), self._execute, self._refusal)
         self._shows_server = os.environ.get("SERVER_VERSION_LOG_RESPONSE_ENABLED", "true").lower() != "false"

@@ -86,6 +86,7 @@ class WorkerSettings:
     memory_limit_bytes: int | None = None  # of all workers together; one beyond its part of it is replaced
     max_request_bytes: int = 256 * 1024 * 1024
     log_requests: bool = True
+    share_numbers: bool = False  # leave numbers beside status.json, also of one worker, for whoever scales the service
 
     def __post_init__(self) -> None:
         self._check("authentication", self.authentication.mode in MODES, f"its mode must be one of {', '.join(MODES)}")

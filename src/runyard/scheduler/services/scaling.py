@@ -17,8 +17,8 @@ from runyard.contracts.services.settings import Autoscale
 class Load:
     """What the replicas of a version do at a moment: places that work, requests that wait for one."""
 
-    busy: int = 0
-    waiting: int = 0
+    busy: float = 0.0
+    waiting: float = 0.0
 
 
 def needed(load: Load, places: int, scale: Autoscale) -> int:

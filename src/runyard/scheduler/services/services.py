@@ -18,6 +18,7 @@ from runyard.contracts.secrets import mask_all
 from runyard.contracts.services import states
 from runyard.scheduler.services import replicas as making
 from runyard.scheduler.services.decision import Decision, Start, behind_gateway, decide
+from runyard.scheduler.services.meters import Meter
 from runyard.scheduler.services.scaling import Load, Scaler
 from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import Worker
@@ -61,7 +62,8 @@ class Services:
         self._submit, self._stop, self._forget, self._settled = submit, stop, forget, settled
         self._worker = Worker("services")
         self._of_run: dict[str, str] = {}  # ids of services, by the runs of their replicas
-        self._loads: dict[str, Load] = {}  # by run
+        self._meters: dict[str, Meter] = {}  # by run
+        self._woken: set[str] = set()  # runs of gateways in which somebody waits for the first replica
         self._scalers: dict[tuple[str, str], Scaler] = {}
         self._failures: dict[str, list[float]] = {}  # by service: when replicas failed that had served
         transitions.subscribe(self._run_changed)
@@ -81,22 +83,22 @@ class Services:
         self._worker.post(partial(self._reconcile, id), f"service {id}", after)
 
     def reported(self, run_id: str, seen: Mapping[str, Any]) -> None:
-        """The node runner of a replica has told how it stands. A report of its load alone is not stored."""
-        load = seen.get("load")
-        if isinstance(load, Mapping):
-            self._loads[run_id] = Load(_count(load, "busy"), _count(load, "waiting"))
+        """The node runner of a replica has told how it stands."""
         id = self._service_of(run_id)
         if id is None:
             return
-        if "state" in seen:
-            state = seen["state"] if seen["state"] in (states.READY, states.SICK, states.DRAINING) else states.STARTING
-            with self._store.database.write() as connection:
-                services.set_replica(connection, run_id, state, mask_all(dict(seen)))
-            if state == states.READY:
-                self._settled(run_id)
-            self.changed(id)
-        elif self._loads.get(run_id, Load()).waiting:
-            self._worker.post(partial(self._scale, id), f"scale {id} now")
+        told = seen.get("state")
+        state = told if told in (states.READY, states.SICK, states.DRAINING) else states.STARTING
+        with self._store.database.write() as connection:
+            services.set_replica(connection, run_id, state, mask_all(dict(seen)))
+        if state == states.READY:
+            self._settled(run_id)
+        self.changed(id)
+        if seen.get("waiting"):  # somebody waits in a gateway for the first replica
+            self._woken.add(run_id)
+            self._worker.post(partial(self._scale, id), f"wake {id}")
+        else:
+            self._woken.discard(run_id)
 
     def write_access(self, service: Service) -> None:
         """Have the processes of a service know its keys."""
@@ -228,14 +230,15 @@ class Services:
     def _load(self, service: Service, revision: Revision, version: str, found: list[Replica]) -> Load:
         """What the replicas of a version have to do. Where a gateway is in front of them, it knows all of it."""
         role = states.GATEWAY if behind_gateway(service, revision) else states.WORKER
-        mine = [
-            self._loads.get(each.run_id, Load())
-            for each in found
-            if each.role == role
-            and each.status not in run_states.TERMINAL
-            and (role == states.GATEWAY or each.version == version)
-        ]
-        return Load(sum(each.busy for each in mine), sum(each.waiting for each in mine))
+        live = [each.run_id for each in found if each.role == role and each.status not in run_states.TERMINAL]
+        if role == states.WORKER:
+            live = [each.run_id for each in found if each.run_id in live and each.version == version]
+        folders = self._home / "runs"
+        loads = [self._meters.setdefault(each, Meter(folders / each)).load(version) for each in live]
+        waiting = sum(each.waiting for each in loads)
+        if any(each in self._woken for each in live):
+            waiting = max(1.0, waiting)
+        return Load(sum(each.busy for each in loads), waiting)
 
     def _remove(self, service: Service, found: list[Replica]) -> None:
         """Nothing of a service runs any more: forget it, its runs, its keys and its folder."""
@@ -250,7 +253,7 @@ class Services:
         for run_id in freed:
             self._forget(run_id)
             self._of_run.pop(run_id, None)
-            self._loads.pop(run_id, None)
+            self._meters.pop(run_id, None)
         for name in service.keys.values():
             if self._secrets is not None:
                 self._secrets.forget(name)
@@ -277,7 +280,8 @@ class Services:
         if run.kind != SERVICE:
             return
         if run.ended:
-            self._loads.pop(run.id, None)
+            self._meters.pop(run.id, None)
+            self._woken.discard(run.id)
         id = self._service_of(run.id)
         if id is not None:
             self.changed(id)
@@ -313,8 +317,3 @@ def _steps(service: Service, found: list[Replica], decision: Decision) -> list[s
         said.append(f"Revision {number} serves now" + (f" as {version}" if version else ""))
     known = {step["text"] for step in service.operation.get("steps", ())}
     return [each for each in said if each not in known]
-
-
-def _count(load: Mapping[str, Any], name: str) -> int:
-    value = load.get(name)
-    return value if isinstance(value, int) and value >= 0 else 0
