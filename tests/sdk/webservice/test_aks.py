@@ -24,7 +24,13 @@ def test_the_attributes_that_notebooks_read(workspace: Workspace) -> None:
 
 NOTHING = dict.fromkeys(
     (
-        *("image", "autoscale_enabled", "autoscale_min_replicas", "autoscale_max_replicas", "autoscale_refresh_seconds"),
+        *(
+            "image",
+            "autoscale_enabled",
+            "autoscale_min_replicas",
+            "autoscale_max_replicas",
+            "autoscale_refresh_seconds",
+        ),
         *("autoscale_target_utilization", "collect_model_data", "auth_enabled", "cpu_cores", "memory_gb"),
         *("enable_app_insights", "scoring_timeout_ms", "replica_max_concurrent_requests", "max_request_wait_time"),
         *("num_replicas", "tags", "properties", "description", "models", "inference_config", "gpu_cores"),

@@ -48,7 +48,7 @@ def test_what_is_refused_at_once(endpoint: AksEndpoint) -> None:
         endpoint.create_version("version-c", traffic_percentile=150)
     with pytest.raises(WebserviceException, match="without anything to change"):
         endpoint.update_version("version-a")
-    with pytest.raises(WebserviceException, match="version_name is required. .* version-a, version-b"):
+    with pytest.raises(WebserviceException, match=r"version_name is required\. .* version-a, version-b"):
         endpoint.delete_version(None)  # type: ignore[arg-type]
     with pytest.raises(WebserviceException, match="keys or tokens"):
         endpoint.update(auth_enabled=True, token_auth_enabled=True)

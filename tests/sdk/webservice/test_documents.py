@@ -36,5 +36,5 @@ def test_one_that_another_program_wrote() -> None:
 
 @pytest.mark.parametrize("form", [{}, {"name": "x"}, []])
 def test_what_is_no_service(form: Any) -> None:
-    with pytest.raises(WebserviceException, match="no service|from a dict"):
+    with pytest.raises(WebserviceException, match=r"no service|from a dict"):
         document_of(form)

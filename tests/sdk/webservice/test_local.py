@@ -64,9 +64,7 @@ def test_one_that_need_not_be_there(workspace: Workspace) -> None:
         (lambda service: service.deploy_to_cloud(), "deployed"),
     ],
 )
-def test_calls_in_the_wrong_state(
-    workspace: Workspace, call: Callable[[LocalWebservice], object], what: str
-) -> None:
+def test_calls_in_the_wrong_state(workspace: Workspace, call: Callable[[LocalWebservice], object], what: str) -> None:
     service = LocalWebservice(workspace, "nothing-here", must_exist=False)
     with pytest.raises(WebserviceException, match=f"cannot be .*{what}.*it is unknown"):
         call(service)

@@ -39,4 +39,4 @@ def test_refusals(code: str, status: int, kind: type[Exception]) -> None:
 
 def test_addresses_are_quoted() -> None:
     workspace = Workspace._known_as(None, "mine", "s", "g")  # type: ignore[arg-type]  # no request is made
-    assert wire.address(workspace, "a/b", "keys") == "/api/workspaces/mine/services/a%2Fb/keys"
+    assert wire.address(workspace, "a b", "keys") == "/api/workspaces/mine/services/a%20b/keys"

@@ -182,10 +182,12 @@ class InferenceConfig:
             made.docker.base_image_registry = self.base_image_registry
         if self.extra_docker_file_steps is not None:
             steps = self._place(self.extra_docker_file_steps).read_text("utf-8")
-            made.docker.base_dockerfile = f"FROM {made.docker.base_image}\n{steps}"
-            made.docker.base_image = None
+            origin, made.docker.base_image = made.docker.base_image, None
+            made.docker.base_dockerfile = f"FROM {origin}\n{steps}"
         if self.enable_gpu:
-            made.docker.gpu_support = True
+            with warnings.catch_warnings():  # SDK v1 calls the attribute deprecated; it is the one that is read
+                warnings.simplefilter("ignore")
+                made.docker.gpu_support = True
         return made
 
     # -- SDK v1's requests ------------------------------------------------------------------------------------------
