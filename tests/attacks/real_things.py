@@ -46,6 +46,7 @@ class RealThings:
         client.ok("POST", "/api/workspaces/local/datastores", self._store)
         self._dataset = client.ok("POST", "/api/workspaces/local/datasets", DATASET)["id"]
         self._registered("images")
+        self._model()
 
     def fresh(self, stem: str) -> str:
         return f"{stem}{next(self._number)}"
@@ -84,6 +85,11 @@ class RealThings:
             "/api/workspaces/{workspace}/datastores": lambda label: {
                 "workspace": "local",
                 "name": self._removable_store() if _removes(label) else "store",
+            },
+            "/api/workspaces/{workspace}/models": lambda label: {
+                "workspace": "local",
+                "name": "model",
+                "version": self._model() if _removes(label) else "latest",
             },
             "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
@@ -156,6 +162,14 @@ class RealThings:
             return {"method": "GET", "paths": ["a.txt"]}
         if label == "POST /api/workspaces/{workspace}/datasets":
             return DATASET
+        if label == "POST /api/workspaces/{workspace}/models":
+            files = {"run_id": self._run["id"], "path": "outputs/a.txt", "snapshot_id": None}
+            absent = {"datasets", "sample_input_dataset", "sample_output_dataset", "framework_version"}
+            told = {key: value for key, value in generated.items() if key not in absent}
+            return {**told, **files, "name": "model", "request": None}
+        if label == "PATCH /api/workspaces/{workspace}/models/{name}/{version}":
+            absent = {"add_datasets", "sample_input_dataset", "sample_output_dataset", "add_properties"}
+            return {key: value for key, value in generated.items() if key not in absent}
         if label.endswith("/registrations"):
             return {**generated, "name": self.fresh("images")}
         if label == "POST /api/workspaces":
@@ -177,6 +191,10 @@ class RealThings:
         body = {"name": name, "create_new_version": True}
         self.client.ok("POST", f"/api/workspaces/local/datasets/{self._dataset}/registrations", body)
         return name
+
+    def _model(self) -> int:
+        body = {"name": "model", "run_id": self._run["id"], "path": "outputs/a.txt"}
+        return int(self.client.ok("POST", "/api/workspaces/local/models", body)["version"])
 
     def _secret(self) -> str:
         self.client.ok("PUT", "/api/workspaces/local/secrets/mine", {"value": "s"})

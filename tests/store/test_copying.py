@@ -13,7 +13,17 @@ from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.contracts.sweeps.sweep import Sweep
 from runyard.store import copying, tables
-from runyard.store.assets import datasets, datastores, environment_maps, environments, run_outputs, sweeps, vault
+from runyard.store.assets import (
+    datasets,
+    datastores,
+    environment_maps,
+    environments,
+    model_content,
+    models,
+    run_outputs,
+    sweeps,
+    vault,
+)
 from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
@@ -70,6 +80,9 @@ def fill(store: Store, make_run: MakeRun) -> None:
         some = line("v", "loss", 0.25, 2.0, 2)
         journals.accept_many(connection, [journals.incoming(runs.serial_of(connection, "r"), "x", 0, some)])
         files.put(connection, "r", "outputs/ü", stored)
+        made = model_content.of_run(connection, "r", "outputs")
+        models.register(connection, "local", "m", made, models.Details(tags={"ü": "☃"}), "r", "x" * 16)
+        models.set_uses(connection, "local", "service", [("m", 1)])
     files.append(store, "r", "log", 0, b"grows")
     make_run("old", status=states.COMPLETED)
     retention.apply(store, "local", retention.LOGS, timedelta(0))

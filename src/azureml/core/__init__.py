@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
     from runyard.sdk.submit.script_run import ScriptRun
     from runyard.sdk.submit.script_run_config import ScriptRunConfig
+    from runyard.sdk.webservice.webservice import Webservice
     from runyard.sdk.workspace.keyvault import Keyvault
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -38,6 +39,7 @@ __all__ = [
     "RunConfiguration",
     "ScriptRun",
     "ScriptRunConfig",
+    "Webservice",
     "Workspace",
     "__version__",
     "attach_legacy_compute_target",
@@ -61,6 +63,7 @@ __getattr__ = late_names(
         "RunConfiguration": "runyard.sdk.submit.runconfig",
         "ScriptRun": "runyard.sdk.submit.script_run",
         "ScriptRunConfig": "runyard.sdk.submit.script_run_config",
+        "Webservice": "runyard.sdk.webservice.webservice",
         "Workspace": "runyard.sdk.workspace.workspace",
         "attach_legacy_compute_target": "runyard.sdk.compute.legacy",
         "get_run": "runyard.sdk.run.run",
@@ -70,7 +73,6 @@ __getattr__ = late_names(
     },
     not_yet=(
         "Model",
-        "Webservice",
         "diagnostic_log",
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import List
 
 from runyard.serving.http.message import Request, Response
 
@@ -18,7 +17,7 @@ class AccessLog:
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
-        self._lines: List[str] = []
+        self._lines: list[str] = []
         self._written = time.monotonic()
 
     def add(self, request: Request, response: Response, seconds: float) -> None:

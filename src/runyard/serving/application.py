@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from typing import Callable, Dict, List, Optional, Tuple, cast
+from typing import Callable, List, cast
 
 import runyard
 from runyard.contracts.services.worker import WorkerSettings
@@ -26,7 +26,7 @@ from runyard.serving.swagger import VERSIONS, Described, document, users_own
 MOST_ID = 100  # characters
 SERVER = f"runyard/{runyard.__version__}"
 
-_REFUSALS: Dict[str, Tuple[int, str]] = {
+_REFUSALS: dict[str, tuple[int, str]] = {
     "full": (503, "Too many requests wait already. Ask again in a moment."),
     "late": (503, "The request has waited for longer than the service allows. Ask again in a moment."),
     "timeout": (500, "The call took longer than the service allows (scoring_timeout_ms)."),
@@ -72,7 +72,7 @@ class Application:
         self._described = Described(settings.service, os.environ.get("SERVICE_VERSION", "1.0"), self._score)
         self._described.authenticated = not self.guard.open
         scorer.describe(self._described)
-        self._plain: Dict[str, Handler] = {
+        self._plain: dict[str, Handler] = {
             f"{self._prefix}/": self._health,
             f"{self._prefix}/ready": self._ready,
             f"{self._prefix}/swagger.json": self._swagger,
@@ -92,6 +92,7 @@ class Application:
         metrics = self.metrics
         metrics.running, metrics.waiting = len(self.calls.running), len(self.calls.waiting)
         metrics.connections = len(loop.connections)
+        metrics.batches, metrics.batch_rows = self.scorer.batches, self.scorer.batch_rows
         metrics.share(loop.now)
         self.calls.patience = 0.2 if self.log.waits else 5.0
 
@@ -155,7 +156,7 @@ class Application:
         is_metrics = request.path.endswith("/metrics")
         return (is_metrics and connection.is_local) or self.guard.lets(request.head)
 
-    def _execute(self, calls: List[Call]) -> List[Response]:
+    def _execute(self, calls: list[Call]) -> list[Response]:
         return self.scorer.execute(cast(List[Asked], calls))
 
     def _refusal(self, reason: str) -> Response:
@@ -261,7 +262,7 @@ def _limits(settings: WorkerSettings) -> Limits:
     )
 
 
-def _wrong_id(request: Request) -> Optional[Response]:
+def _wrong_id(request: Request) -> Response | None:
     for name in ("x-request-id", "x-ms-request-id", "x-ms-client-request-id"):
         value = request.head.headers.get(name)
         if value is not None and len(value) > MOST_ID:
@@ -269,7 +270,7 @@ def _wrong_id(request: Request) -> Optional[Response]:
     return None
 
 
-def _id(given: Dict[str, str], name: str) -> str:
+def _id(given: dict[str, str], name: str) -> str:
     value = given.get(name, "")
     return value if len(value) <= MOST_ID else ""
 

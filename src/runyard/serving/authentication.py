@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Optional, Tuple
 
 from runyard.contracts.services.access import Access, hash_of
 from runyard.contracts.services.worker import USER_TOKEN_HEADER, Authentication
@@ -22,7 +21,7 @@ class Guard:
     def __init__(self, authentication: Authentication, service: str, user_token_hash: str = "") -> None:
         self._mode, self._service, self._user = authentication.mode, service, user_token_hash
         self._path = Path(authentication.file)
-        self._seen: Optional[Tuple[int, int, int]] = None
+        self._seen: tuple[int, int, int] | None = None
         self._looked = 0.0
         self._access = Access()
         if self._mode != "none":

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import deque
 from queue import SimpleQueue
-from typing import Callable, Deque, List, Optional, Protocol
+from typing import Callable, List, Protocol
 
 from runyard.serving.http.loop import Loop
 from runyard.serving.http.message import Response
@@ -40,7 +40,7 @@ class Call(Protocol):
     """A request whose answer takes the user's code. `together`: calls with an equal one may be made in one."""
 
     @property
-    def together(self) -> Optional[object]: ...
+    def together(self) -> object | None: ...
 
     @property
     def rows(self) -> int: ...
@@ -62,9 +62,9 @@ class Unit:
 
     __slots__ = ("abandoned", "calls", "deadline", "lock", "responses", "returned", "started", "thread")
 
-    def __init__(self, calls: List[Call], deadline: float) -> None:
+    def __init__(self, calls: list[Call], deadline: float) -> None:
         self.calls, self.deadline = calls, deadline
-        self.responses: List[Response] = []
+        self.responses: list[Response] = []
         self.returned = self.abandoned = False
         self.lock = threading.Lock()
         self.started, self.thread = 0.0, 0
@@ -93,20 +93,20 @@ class Calls:
     def __init__(self, limits: Limits, execute: Execute, refusal: Refusal) -> None:
         self.limits, self._execute, self._refusal = limits, execute, refusal
         self.loop: Loop
-        self.waiting: Deque[Call] = deque()
-        self.running: List[Unit] = []
+        self.waiting: deque[Call] = deque()
+        self.running: list[Unit] = []
         self.stuck = False
-        self._since: Deque[float] = deque()  # when each of those that wait came
-        self._finished: Deque[Unit] = deque()
+        self._since: deque[float] = deque()  # when each of those that wait came
+        self._finished: deque[Unit] = deque()
         self._average = 0.0
         self._stopped = False
         self._inline = limits.concurrency == 1
         self._main_leads = self._inline
-        self._main_tasks: SimpleQueue[Optional[Unit]] = SimpleQueue()
-        self._tasks: SimpleQueue[Optional[Unit]] = SimpleQueue()
+        self._main_tasks: SimpleQueue[Unit | None] = SimpleQueue()
+        self._tasks: SimpleQueue[Unit | None] = SimpleQueue()
         self._main_is_busy = False
         self._threads = 0
-        self._baton: List[int] = []
+        self._baton: list[int] = []
         self._sequence = 0
         self._looks = False
         self._look = threading.Semaphore(0)
@@ -239,7 +239,7 @@ class Calls:
 
     # Calls.
 
-    def _gathered(self) -> Optional[Unit]:
+    def _gathered(self) -> Unit | None:
         """The next call to be made; None when there is none yet, or no thread for it."""
         while self.waiting and self.waiting[0].gone:
             self._next()
@@ -256,7 +256,7 @@ class Calls:
             del self.waiting[position], self._since[position]
         return self._unit(chosen)
 
-    def _alike(self, first: Call) -> tuple[List[Call], int]:
+    def _alike(self, first: Call) -> tuple[list[Call], int]:
         chosen, rows = [first], first.rows
         for call in list(self.waiting)[1:]:
             if rows >= self.limits.batch_size:
@@ -270,7 +270,7 @@ class Calls:
         self._since.popleft()
         return self.waiting.popleft()
 
-    def _unit(self, calls: List[Call]) -> Unit:
+    def _unit(self, calls: list[Call]) -> Unit:
         return Unit(calls, time.monotonic() + self.limits.timeout_seconds)
 
     def _hand_out(self, unit: Unit) -> None:
@@ -291,7 +291,7 @@ class Calls:
             except ScoringTimeout:
                 continue
 
-    def _work(self, tasks: SimpleQueue[Optional[Unit]]) -> None:
+    def _work(self, tasks: SimpleQueue[Unit | None]) -> None:
         unit = tasks.get()
         if unit is None:  # to lead
             return

@@ -12,7 +12,7 @@ _HELP = {
     "SyntaxError": "Python cannot read the script: correct the line.",
     "IndentationError": "Python cannot read the script: correct the indentation of the line.",
     "FileNotFoundError": (
-        "A model lies below the folder in the variable AZUREML_MODEL_DIR; Model.get_model_path('<name>') gives its path."
+        "A model lies below the folder in AZUREML_MODEL_DIR; Model.get_model_path('<name>') gives its path."
     ),
     "MemoryError": "The model needs more memory than there is: give the service more, or fewer workers.",
 }
@@ -73,7 +73,7 @@ def formatted(error: BaseException) -> str:
     here = os.path.dirname(os.path.abspath(__file__))
     while step is not None and step.tb_next is not None:
         name = step.tb_frame.f_code.co_filename
-        if not (name.startswith(here) or name.startswith("<frozen importlib")):
+        if not name.startswith((here, "<frozen importlib")):
             break
         step = step.tb_next
     return "".join(traceback.format_exception(type(error), error, step))

@@ -12,7 +12,7 @@ import glob
 import json
 import os
 import time
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from runyard.serving.memory import memory_of
 
@@ -49,13 +49,13 @@ class Histogram:
 class Metrics:
     """Only the thread that leads changes these."""
 
-    def __init__(self, labels: Dict[str, object], place: str = "") -> None:
+    def __init__(self, labels: dict[str, object], place: str = "") -> None:
         self._labels, self._place = labels, place
         self._started = time.time()
         self._written = 0.0
-        self.requests: Dict[Tuple[str, int], int] = {}
-        self.refused: Dict[str, int] = {}
-        self.request_seconds: Dict[str, Histogram] = {}
+        self.requests: dict[tuple[str, int], int] = {}
+        self.refused: dict[str, int] = {}
+        self.request_seconds: dict[str, Histogram] = {}
         self.call_seconds = Histogram()
         self.batches = self.batch_rows = 0
         self.running = self.waiting = self.connections = 0
@@ -71,9 +71,9 @@ class Metrics:
     def refuse(self, reason: str) -> None:
         self.refused[reason] = self.refused.get(reason, 0) + 1
 
-    def samples(self) -> List[List[Any]]:
+    def samples(self) -> list[list[Any]]:
         """[name, labels, value] each, with this worker's own labels in front."""
-        found: List[List[Any]] = [
+        found: list[list[Any]] = [
             ["requests_total", {"route": route, "status": status}, count]
             for (route, status), count in sorted(self.requests.items())
         ]
@@ -116,8 +116,8 @@ class Metrics:
                     lines.append(f"runyard_service_{each}{{{shown}}} {value}")
         return "\n".join(lines) + "\n"
 
-    def _of_others(self) -> List[List[Any]]:
-        found: List[List[Any]] = []
+    def _of_others(self) -> list[list[Any]]:
+        found: list[list[Any]] = []
         if self._place:
             own = str(self._labels.get("worker"))
             for path in glob.glob(f"{glob.escape(self._place)}.*"):
@@ -127,8 +127,8 @@ class Metrics:
         return found
 
 
-def _of_histogram(name: str, labels: Dict[str, object], histogram: Histogram) -> List[List[Any]]:
-    found: List[List[Any]] = []
+def _of_histogram(name: str, labels: dict[str, object], histogram: Histogram) -> list[list[Any]]:
+    found: list[list[Any]] = []
     total = 0
     for edge, count in zip((*map(str, EDGES), "+Inf"), histogram.counts):
         total += count

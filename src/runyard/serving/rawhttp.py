@@ -9,7 +9,7 @@ import io
 import json
 from email.parser import BytesParser
 from email.policy import HTTP
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, TypeVar, cast
+from typing import Any, Callable, Dict, Iterator, Mapping, TypeVar, cast
 from urllib.parse import parse_qsl
 
 from runyard.serving.http.message import Request
@@ -54,14 +54,14 @@ class Headers(Mapping[str, str]):
 class Values(Dict[str, Any]):
     """The first value of each name; `getlist` has all of them."""
 
-    def __init__(self, pairs: List[Tuple[str, Any]]) -> None:
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(reversed(pairs))
         self._pairs = pairs
 
-    def getlist(self, name: str) -> List[Any]:
+    def getlist(self, name: str) -> list[Any]:
         return [value for each, value in self._pairs if each == name]
 
-    def to_dict(self, flat: bool = True) -> Dict[str, Any]:
+    def to_dict(self, flat: bool = True) -> dict[str, Any]:
         return dict(self) if flat else {name: self.getlist(name) for name in self}
 
 
@@ -90,13 +90,13 @@ class AMLRequest:
         self.headers = Headers(request.headers)
         self.query_string = request.head.query.encode("latin-1")
         self.args = Values(parse_qsl(request.head.query, keep_blank_values=True))
-        self.content_type: Optional[str] = request.headers.get("content-type")
+        self.content_type: str | None = request.headers.get("content-type")
         self.mimetype = (self.content_type or "").partition(";")[0].strip().lower()
         self.content_length = len(request.body)
-        self._parts: Optional[Tuple[Values, Values]] = None
+        self._parts: tuple[Values, Values] | None = None
 
     @property
-    def data(self) -> bytes:
+    def data(self) -> Any:
         return self.get_data()
 
     @property
@@ -148,12 +148,12 @@ class AMLRequest:
                 return None
             raise
 
-    def _form(self) -> Tuple[Values, Values]:
+    def _form(self) -> tuple[Values, Values]:
         if self._parts is None:
             self._parts = self._read_form()
         return self._parts
 
-    def _read_form(self) -> Tuple[Values, Values]:
+    def _read_form(self) -> tuple[Values, Values]:
         if self.mimetype == "application/x-www-form-urlencoded":
             text = bytes(self._request.body).decode("utf-8", "replace")
             return Values(parse_qsl(text, keep_blank_values=True)), Values([])
@@ -161,9 +161,9 @@ class AMLRequest:
             return Values([]), Values([])
         head = f"Content-Type: {self.content_type}\r\n\r\n".encode("latin-1", "replace")
         parsed = BytesParser(policy=HTTP).parsebytes(head + bytes(self._request.body))
-        fields: List[Tuple[str, Any]] = []
-        files: List[Tuple[str, Any]] = []
-        for part in parsed.iter_parts():  # type: ignore[attr-defined]
+        fields: list[tuple[str, Any]] = []
+        files: list[tuple[str, Any]] = []
+        for part in parsed.iter_parts():
             name = str(part.get_param("name", "", header="content-disposition"))
             content = cast(bytes, part.get_payload(decode=True) or b"")
             filename = part.get_filename()
@@ -184,17 +184,17 @@ class AMLResponse:
         self,
         message: Any,
         status_code: int,
-        response_headers: Optional[Mapping[str, str]] = None,
+        response_headers: Mapping[str, str] | None = None,
         json_str: bool = False,
         run_function_failed: bool = False,
     ) -> None:
         self.status_code = status_code
-        self.headers: Dict[str, str] = dict(response_headers or {})
+        self.headers: dict[str, str] = dict(response_headers or {})
         self.run_function_failed = run_function_failed
         self.json_str = json_str
         self.message = message
 
-    def parts(self) -> Tuple[bytes, str]:
+    def parts(self) -> tuple[bytes, str]:
         """The body, and its content type where the headers name none. TypeError when it cannot be encoded."""
         if self.json_str:
             return json.dumps(self.message).encode(), "application/json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import List, Optional, Protocol, Tuple
+from typing import Protocol
 
 from runyard.contracts.services.worker import WorkerError
 from runyard.serving.failure import failure
@@ -29,18 +29,20 @@ class Asked(Protocol):
 class Scorer(Protocol):
     """`routes` are the paths, or beginnings of paths that end in a slash, that it answers besides the scoring path."""
 
-    routes: Tuple[str, ...]
+    routes: tuple[str, ...]
+    batches: int  # calls that answered several requests
+    batch_rows: int  # rows in them
 
-    def at_once(self, request: Request) -> Optional[Response]:
+    def at_once(self, request: Request) -> Response | None:
         """The answer to what needs no call of the model: metadata, readiness. None for everything else."""
         ...
 
-    def prepare(self, asked: Asked) -> Tuple[Optional[object], int]:
+    def prepare(self, asked: Asked) -> tuple[object | None, int]:
         """Read a request before it waits: what others must have in common with it to be answered together, and how
         many rows it has. (None, 1): it is answered alone."""
         ...
 
-    def execute(self, asked: List[Asked]) -> List[Response]:
+    def execute(self, asked: list[Asked]) -> list[Response]:
         """Answer requests that go together. Never raises."""
         ...
 
@@ -50,18 +52,19 @@ class Scorer(Protocol):
 class ScriptScorer:
     """Calls `run` of an entry script."""
 
-    routes: Tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+    batches = batch_rows = 0
 
     def __init__(self, script: Script, folder: str) -> None:
         self._script, self._folder = script, folder
 
-    def at_once(self, request: Request) -> Optional[Response]:
+    def at_once(self, request: Request) -> Response | None:
         return None
 
-    def prepare(self, asked: Asked) -> Tuple[Optional[object], int]:
+    def prepare(self, asked: Asked) -> tuple[object | None, int]:
         return None, 1
 
-    def execute(self, asked: List[Asked]) -> List[Response]:
+    def execute(self, asked: list[Asked]) -> list[Response]:
         return [self._answer(each) for each in asked]
 
     def _answer(self, asked: Asked) -> Response:
@@ -75,7 +78,7 @@ class ScriptScorer:
         except CannotEncode as error:
             print(f"{error}", file=sys.stderr, flush=True)
             return failed(500, str(error), WorkerError("CannotEncode", str(error)) if asked.in_full else None)
-        except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:  # noqa: BLE001 - it is the user's
             told = failure(error, self._folder)
             print(told.traceback, file=sys.stderr, flush=True)
             return failed(500, FAILED, told if asked.in_full else None)
@@ -89,7 +92,7 @@ class ScriptScorer:
             described.output = schema["output"] or described.output
 
 
-def failed(status: int, text: str, error: Optional[WorkerError]) -> Response:
+def failed(status: int, text: str, error: WorkerError | None) -> Response:
     """A failure of the user's code; `error` for whoever may see it."""
     if error is None:
         return message(status, text, failed=True)

@@ -16,7 +16,6 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Dict, List, Optional
 
 from runyard.contracts.services.worker import (
     DRAINING,
@@ -46,11 +45,11 @@ class Child:
         self.state = STARTING
         self.started = time.monotonic()
         self.ready_at = 0.0
-        self.error: Optional[WorkerError] = None
-        self.successor: Optional[Child] = None
+        self.error: WorkerError | None = None
+        self.successor: Child | None = None
         self._read = b""
 
-    def messages(self) -> Optional[List[Dict[str, object]]]:
+    def messages(self) -> list[dict[str, object]] | None:
         """What it has said since; None when it says no more."""
         try:
             data = self.control.recv(1 << 20)
@@ -68,14 +67,14 @@ class Supervisor:
     def __init__(self, settings: WorkerSettings, path: Path) -> None:
         self._settings, self._path = settings, path
         self._listening, self._offer = obtain(settings.listener, settings.host, settings.port)
-        self._children: List[Child] = []
+        self._children: list[Child] = []
         self._restarts = [0] * settings.workers
         self._quick = [0] * settings.workers  # deaths in a row that came soon after the start
-        self._due: Dict[int, float] = {}  # when a worker is to be started again, by its number
-        self._error: Optional[WorkerError] = None
+        self._due: dict[int, float] = {}  # when a worker is to be started again, by its number
+        self._error: WorkerError | None = None
         self._was_ready = False
         self._ends_at = 0.0  # of draining
-        self._exit: Optional[int] = None
+        self._exit: int | None = None
         self._written = 0.0
         self._kills = memory.kills()
         self._wake, wake = os.pipe()
@@ -108,7 +107,7 @@ class Supervisor:
     # Events.
 
     def _wait(self) -> None:
-        watched: List[int] = [
+        watched: list[int] = [
             self._wake,
             *(child.control.fileno() for child in self._children if child.control.fileno() >= 0),
         ]

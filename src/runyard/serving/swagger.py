@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 VERSIONS = {"2": "2.0", "2.0": "2.0", "3": "3.0", "3.0": "3.0", "3.1": "3.1"}
 _FILES = {"2.0": ("swagger.json", "swagger2.json"), "3.0": ("swagger3.json",), "3.1": ("swagger3_1.json",)}
@@ -22,7 +22,7 @@ class Described:
         self.authenticated = False
 
 
-def users_own(folder: str, version: str) -> Optional[bytes]:
+def users_own(folder: str, version: str) -> bytes | None:
     """A file of the user's, which wins over a made one."""
     for name in _FILES[version]:
         path = os.path.join(folder, name)
@@ -32,7 +32,7 @@ def users_own(folder: str, version: str) -> Optional[bytes]:
     return None
 
 
-def document(described: Described, version: str, host: str) -> Dict[str, Any]:
+def document(described: Described, version: str, host: str) -> dict[str, Any]:
     """`version`: 2.0, 3.0 or 3.1; `host`: as the client names it."""
     about = {
         "title": described.name,
@@ -42,7 +42,7 @@ def document(described: Described, version: str, host: str) -> Dict[str, Any]:
     return _second(described, about, host) if version == "2.0" else _third(described, about, version, host)
 
 
-def _second(described: Described, about: Dict[str, str], host: str) -> Dict[str, Any]:
+def _second(described: Described, about: dict[str, str], host: str) -> dict[str, Any]:
     wrong = {"description": "The model was not called, or failed.", "schema": {"$ref": "#/definitions/ErrorResponse"}}
     health = {"description": "The service is alive.", "schema": {"type": "string"}}
     scored = {"description": "The answer.", "schema": {"$ref": "#/definitions/ServiceOutput"}}
@@ -54,7 +54,7 @@ def _second(described: Described, about: Dict[str, str], host: str) -> Dict[str,
         "responses": {"200": scored, "default": wrong},
         "security": [{"Bearer": []}] if described.authenticated else [],
     }
-    made: Dict[str, Any] = {
+    made: dict[str, Any] = {
         "swagger": "2.0",
         "info": about,
         "host": host,
@@ -82,11 +82,11 @@ def _second(described: Described, about: Dict[str, str], host: str) -> Dict[str,
     return made
 
 
-def _third(described: Described, about: Dict[str, str], version: str, host: str) -> Dict[str, Any]:
+def _third(described: Described, about: dict[str, str], version: str, host: str) -> dict[str, Any]:
     wrong = _content("The model was not called, or failed.", {"$ref": "#/components/schemas/ErrorResponse"})
     scored = _content("The answer.", {"$ref": "#/components/schemas/ServiceOutput"})
     health = {"description": "The service is alive.", "content": {"text/plain": {"schema": {"type": "string"}}}}
-    score: Dict[str, Any] = {
+    score: dict[str, Any] = {
         "operationId": "RunMLService",
         "description": "Run web service's model and get the prediction output",
         "requestBody": {
@@ -95,7 +95,7 @@ def _third(described: Described, about: Dict[str, str], version: str, host: str)
         },
         "responses": {"200": scored, "default": wrong},
     }
-    made: Dict[str, Any] = {
+    made: dict[str, Any] = {
         "openapi": f"{version}.3" if version == "3.0" else f"{version}.0",
         "info": about,
         "servers": [{"url": f"http://{host}"}],
@@ -122,5 +122,5 @@ def _third(described: Described, about: Dict[str, str], version: str, host: str)
 _ERROR: Schema = {"type": "object", "properties": {"message": {"type": "string"}}}
 
 
-def _content(description: str, schema: Schema) -> Dict[str, Any]:
+def _content(description: str, schema: Schema) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": schema}}}

@@ -9,12 +9,11 @@ import signal
 import socket
 import sys
 import time
-from typing import Dict, Optional
 
-from runyard.contracts.services.worker import INIT_FAILED, ServedModel, WorkerSettings
+from runyard.contracts.services.worker import INIT_FAILED, WorkerSettings
 from runyard.serving.application import Application
 from runyard.serving.calls import STUCK_SECONDS
-from runyard.serving.failure import CannotServe, failure
+from runyard.serving.failure import failure
 from runyard.serving.http.loop import Loop
 from runyard.serving.scorer import Scorer, ScriptScorer
 from runyard.serving.scripts import script
@@ -24,14 +23,12 @@ STUCK = 4
 """The exit code of a worker whose threads are all held by calls that do not end."""
 
 
-def work(settings: WorkerSettings, listening: socket.socket, number: int, control: Optional[socket.socket]) -> int:
+def work(settings: WorkerSettings, listening: socket.socket, number: int, control: socket.socket | None) -> int:
     """Serve until SIGTERM, or until `control`, the line to the supervisor, is closed. The exit code."""
     _prepare(settings)
     try:
         application = Application(settings, _scorer(settings), number)
-    except ConnectionError:
-        raise
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever the user's code raises, also SystemExit
         return _failed(error, settings, control)
     gc.collect()
     gc.freeze()  # what is loaded stays: the collector need not look at it
@@ -114,7 +111,7 @@ def _prepare(settings: WorkerSettings) -> None:
     os.chdir(root)
 
 
-def _variables(settings: WorkerSettings, root: str) -> Dict[str, str]:
+def _variables(settings: WorkerSettings, root: str) -> dict[str, str]:
     made = {"AML_APP_ROOT": root, "SERVICE_NAME": settings.service}
     made["AZUREML_SOURCE_DIRECTORY"] = settings.source_directory
     if settings.entry_script:
@@ -131,14 +128,12 @@ def _scorer(settings: WorkerSettings) -> Scorer:
     if settings.entry_script:
         folder = os.path.abspath(settings.source_directory or os.getcwd())
         return ScriptScorer(script.load(folder, settings.entry_script), folder)
-    return _without_code(settings.models)
+    from runyard.serving.model_scorer import ModelScorer, threads_for  # it needs numpy, which scripts may not
+
+    return ModelScorer(settings.models, settings.batch, threads_for(settings.workers))
 
 
-def _without_code(models: list[ServedModel]) -> Scorer:
-    raise CannotServe("The service has neither an entry script nor a model.")
-
-
-def _failed(error: BaseException, settings: WorkerSettings, control: Optional[socket.socket]) -> int:
+def _failed(error: BaseException, settings: WorkerSettings, control: socket.socket | None) -> int:
     told = failure(error, os.path.abspath(settings.source_directory or "."))
     where = f" ({told.file}, line {told.line})" if told.file else ""
     print(f"The service cannot start: {told.message}{where}\n{told.traceback}{told.help}", file=sys.stderr, flush=True)

@@ -1,6 +1,8 @@
-"""Routes of the space that runs and experiments take."""
+"""Routes of the space that runs, experiments and models take."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
@@ -24,12 +26,13 @@ class Wanted(BaseModel):
     experiment_id: str | None = None
 
 
-@router.get("", summary="What each experiment takes, the largest first")
+@router.get("", summary="What each experiment and each model takes, the largest first")
 def by_experiment(context: Context) -> Response:
     with context.store.database.read() as connection:
         found = usage.by_experiment(connection)
+        models = usage.by_model(connection)
     listed = [{"id": each.id, "workspace": each.workspace, "name": each.name, **_figures(each.usage)} for each in found]
-    return answer({"experiments": listed})
+    return answer({"experiments": listed, "models": [asdict(each) for each in models]})
 
 
 @router.post("", summary="What some runs, or an experiment, take together")

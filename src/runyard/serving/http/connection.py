@@ -7,7 +7,7 @@ client sends meanwhile stays in the kernel.
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Dict, Optional
+from typing import TYPE_CHECKING
 
 from runyard.serving.http.chunks import Chunks
 from runyard.serving.http.head import CHUNKED, BadRequest, Head, parse
@@ -24,7 +24,7 @@ PIECE = 64 * 1024
 LARGE_PIECE = 1024 * 1024
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_heads: Dict[bytes, Head] = {}  # heads that were in order: a client sends the same ones again and again
+_heads: dict[bytes, Head] = {}  # heads that were in order: a client sends the same ones again and again
 _MOST_HEADS = 256
 
 
@@ -40,10 +40,10 @@ class Connection:
         self.answered = 0  # requests
         self.deadline = loop.now + loop.idle_seconds
         self._buffer = b""
-        self._head: Optional[Head] = None
-        self._body: Optional[bytearray] = None
-        self._chunks: Optional[Chunks] = None
-        self._out: Optional[memoryview] = None
+        self._head: Head | None = None
+        self._body: bytearray | None = None
+        self._chunks: Chunks | None = None
+        self._out: memoryview | None = None
         self._advancing = self._closing = self._lingers = self._paused = False
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, Optional
 from urllib.parse import unquote
 
 CHUNKED = -1
@@ -27,12 +26,12 @@ class Head:
 
     __slots__ = ("expects", "headers", "keep_alive", "length", "method", "opened_by", "path", "query")
 
-    def __init__(self, method: str, target: str, headers: Dict[str, str], keep_alive: bool, length: int) -> None:
+    def __init__(self, method: str, target: str, headers: dict[str, str], keep_alive: bool, length: int) -> None:
         path, _, self.query = target.partition("?")
         self.path = unquote(path) if "%" in path else path
         self.method, self.headers, self.keep_alive, self.length = method, headers, keep_alive, length
         self.expects = headers.get("expect", "").lower() == "100-continue"
-        self.opened_by: Optional[object] = None  # the keys that its authorization was compared with, and fitted
+        self.opened_by: object | None = None  # the keys that its authorization was compared with, and fitted
 
 
 def parse(raw: bytes) -> Head:
@@ -56,7 +55,7 @@ def parse(raw: bytes) -> Head:
         target = _path_in(target)
     if len(lines) > MOST_HEADERS:
         raise BadRequest(431, f"The request has more than {MOST_HEADERS} headers.")
-    headers: Dict[str, str] = {}
+    headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not _TOKEN(name):
@@ -74,7 +73,7 @@ def parse(raw: bytes) -> Head:
     return Head(method, target, headers, keep_alive, _length(headers, version))
 
 
-def _length(headers: Dict[str, str], version: str) -> int:
+def _length(headers: dict[str, str], version: str) -> int:
     length, encoding = headers.get("content-length"), headers.get("transfer-encoding")
     if encoding is not None:
         if length is not None or version != "HTTP/1.1":  # each could be believed by another server in between

@@ -12,7 +12,7 @@ import os
 import select
 import socket
 import time
-from typing import Callable, Dict, List, Optional, Protocol, Tuple, cast
+from typing import Callable, Protocol, cast
 
 from runyard.serving.http.connection import Connection
 from runyard.serving.http.head import BadRequest
@@ -37,7 +37,7 @@ class Poller(Protocol):
     def register(self, descriptor: int, mask: int) -> None: ...
     def modify(self, descriptor: int, mask: int) -> None: ...
     def unregister(self, descriptor: int) -> None: ...
-    def poll(self, seconds: float) -> List[Tuple[int, int]]: ...
+    def poll(self, seconds: float) -> list[tuple[int, int]]: ...
     def close(self) -> None: ...
 
 
@@ -52,7 +52,7 @@ class PlainPoller:
         self._poll = select.poll()
         self.register, self.modify, self.unregister = self._poll.register, self._poll.modify, self._poll.unregister
 
-    def poll(self, seconds: float) -> List[Tuple[int, int]]:
+    def poll(self, seconds: float) -> list[tuple[int, int]]:
         return self._poll.poll(seconds * 1000)
 
     def close(self) -> None:
@@ -70,12 +70,12 @@ class Loop:
         self.signalled: Callable[[int], None] = lambda number: None
         self.may_take: Callable[[], bool] = lambda: True
         self.most_body, self.idle_seconds = most_body, IDLE_SECONDS
-        self.connections: Dict[int, Connection] = {}
+        self.connections: dict[int, Connection] = {}
         self.draining = False
         self.now = time.monotonic()
-        self._listening: Optional[socket.socket] = listening
+        self._listening: socket.socket | None = listening
         self._poller = _poller()
-        self._others: Dict[int, Callable[[], None]] = {}
+        self._others: dict[int, Callable[[], None]] = {}
         self._swept = self._takes_again = self.now
         self._takes = False
         self._wake_read, self._wake_write = os.pipe()

@@ -7,7 +7,7 @@ import re
 import time
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Dict, List, Optional, Tuple, Union
+from typing import Union
 
 from runyard.serving.http.head import Head
 
@@ -36,7 +36,7 @@ class Request:
         return self.head.path
 
     @property
-    def headers(self) -> Dict[str, str]:
+    def headers(self) -> dict[str, str]:
         return self.head.headers
 
 
@@ -50,14 +50,14 @@ class Response:
         body: Body = b"",
         status: int = 200,
         content_type: str = "application/json",
-        headers: Optional[List[Tuple[str, str]]] = None,
-        failed: Optional[bool] = None,
+        headers: list[tuple[str, str]] | None = None,
+        failed: bool | None = None,
     ) -> None:
         self.body, self.status, self.content_type, self.failed = body, status, content_type, failed
-        self.headers: List[Tuple[str, str]] = [] if headers is None else headers
-        self.seconds: Optional[float] = None  # how long the user's code took
+        self.headers: list[tuple[str, str]] = [] if headers is None else headers
+        self.seconds: float | None = None  # how long the user's code took
 
-    def encoded(self, keep_alive: bool, bodiless: bool = False) -> Tuple[bytes, Body]:
+    def encoded(self, keep_alive: bool, bodiless: bool = False) -> tuple[bytes, Body]:
         """Head and body for the wire."""
         parts = [_LINES.get(self.status) or f"HTTP/1.1 {self.status} \r\n"]
         if self.content_type:
@@ -75,16 +75,16 @@ def is_header(name: str, value: str) -> bool:
     return bool(name) and not _UNSAFE(name) and not _UNSAFE(value) and ":" not in name and " " not in name
 
 
-def json_response(document: object, status: int = 200, failed: Optional[bool] = None) -> Response:
+def json_response(document: object, status: int = 200, failed: bool | None = None) -> Response:
     return Response(json.dumps(document).encode(), status, failed=failed)
 
 
-def message(status: int, text: str, failed: Optional[bool] = None) -> Response:
+def message(status: int, text: str, failed: bool | None = None) -> Response:
     """The form of every error: `{"message": ...}`."""
     return json_response({"message": text}, status, failed)
 
 
-_dated: Tuple[int, str] = (0, "")
+_dated: tuple[int, str] = (0, "")
 
 
 def _date(now: int) -> str:

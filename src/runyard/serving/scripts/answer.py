@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, List, Tuple
+from typing import Any
 
 from runyard.serving.http.message import Response, is_header
 from runyard.serving.rawhttp import AMLResponse
@@ -42,7 +42,7 @@ def _given(result: AMLResponse) -> Response:
     return Response(body, int(result.status_code), content_type, headers, failed)
 
 
-def _headers(given: List[Tuple[str, Any]]) -> List[Tuple[str, str]]:
+def _headers(given: list[tuple[str, Any]]) -> list[tuple[str, str]]:
     kept = [
         (str(name), str(value)) for name, value in given if str(name).lower() not in ("content-length", "connection")
     ]

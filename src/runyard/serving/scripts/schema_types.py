@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, Dict, List
+from typing import Any
 
 MOST_EXAMPLES = 3
 
@@ -17,7 +17,7 @@ class ParameterType:
     def deserialize_input(self, input_data: Any) -> Any:
         raise NotImplementedError
 
-    def input_to_swagger(self) -> Dict[str, Any]:
+    def input_to_swagger(self) -> dict[str, Any]:
         raise NotImplementedError
 
 
@@ -27,7 +27,7 @@ class StandardPythonParameterType(ParameterType):
     def deserialize_input(self, input_data: Any) -> Any:
         return _made(self.sample_input, input_data)
 
-    def input_to_swagger(self) -> Dict[str, Any]:
+    def input_to_swagger(self) -> dict[str, Any]:
         return _described(self.sample_input)
 
 
@@ -54,10 +54,10 @@ class NumpyParameterType(ParameterType):
             raise ValueError(f"The array is of shape {made.shape}; ({', '.join(wanted)}) is expected.")
         return made
 
-    def input_to_swagger(self) -> Dict[str, Any]:
+    def input_to_swagger(self) -> dict[str, Any]:
         sample = self.sample_input
         kind = {"f": "number", "i": "integer", "u": "integer", "b": "boolean"}.get(sample.dtype.kind, "string")
-        described: Dict[str, Any] = {"type": kind}
+        described: dict[str, Any] = {"type": kind}
         if sample.dtype.kind == "f":
             described["format"] = "double"
         elif kind == "integer":
@@ -103,9 +103,9 @@ class PandasParameterType(ParameterType):
                 made[column] = made[column].astype(sample[column].dtype)
         return made
 
-    def input_to_swagger(self) -> Dict[str, Any]:
+    def input_to_swagger(self) -> dict[str, Any]:
         sample = self.sample_input
-        rows: List[Any] = sample.head(MOST_EXAMPLES).astype(object).to_dict(orient="records")
+        rows: list[Any] = sample.head(MOST_EXAMPLES).astype(object).to_dict(orient="records")
         row = _described(rows[0]) if rows else {"type": "object"}
         if self.orient == "split":
             parts = sample.head(MOST_EXAMPLES).astype(object).to_dict(orient="split")
@@ -137,7 +137,7 @@ def _made(sample: Any, given: Any) -> Any:
     return given
 
 
-def _described(sample: Any) -> Dict[str, Any]:
+def _described(sample: Any) -> dict[str, Any]:
     if isinstance(sample, ParameterType):
         return sample.input_to_swagger()
     if isinstance(sample, dict):
@@ -154,7 +154,7 @@ def _described(sample: Any) -> Dict[str, Any]:
     return {"type": "object", "example": _plain(sample)}
 
 
-_SIMPLE: List[Any] = [
+_SIMPLE: list[Any] = [
     (bool, {"type": "boolean"}),
     (int, {"type": "integer", "format": "int64"}),
     (float, {"type": "number", "format": "double"}),

@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict
 
 from runyard.serving.scripts import schema_types
 
@@ -20,7 +20,7 @@ Schema = Dict[str, Any]
 _ATTRIBUTE = "_runyard_schema"
 
 
-def schema_of(function: Callable[..., Any]) -> Optional[Dict[str, Optional[Schema]]]:
+def schema_of(function: Callable[..., Any]) -> dict[str, Schema | None] | None:
     """{"input": ..., "output": ...} as Swagger has it; None when no argument is described."""
     if "inference_schema" not in sys.modules:
         return None
@@ -42,7 +42,7 @@ def stand_in() -> bool:
     root = _module("inference_schema", {})
     _module("inference_schema.schema_decorators", {"input_schema": input_schema, "output_schema": output_schema})
     _module("inference_schema.schema_util", {"is_schema_decorated": lambda function: hasattr(function, _ATTRIBUTE)})
-    types = {
+    types: dict[str, dict[str, Any]] = {
         "abstract_parameter_type": {"AbstractParameterType": schema_types.ParameterType},
         "numpy_parameter_type": {"NumpyParameterType": schema_types.NumpyParameterType},
         "pandas_parameter_type": {"PandasParameterType": schema_types.PandasParameterType},
@@ -56,7 +56,7 @@ def stand_in() -> bool:
     return True
 
 
-def _module(name: str, content: Dict[str, Any]) -> ModuleType:
+def _module(name: str, content: dict[str, Any]) -> ModuleType:
     module = ModuleType(name, "Runyard's stand-in for the package inference-schema.")
     module.__dict__.update(content)
     sys.modules[name] = module

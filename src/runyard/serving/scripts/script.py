@@ -11,7 +11,7 @@ import inspect
 import json
 import os
 import sys
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 from urllib.parse import parse_qs
 
 from runyard.serving.failure import CannotServe
@@ -45,18 +45,18 @@ class Script:
     def run(self, request: Request) -> Any:
         return self.function(**self._arguments(request))
 
-    def _with_headers(self, request: Request, arguments: Dict[str, Any]) -> Dict[str, Any]:
+    def _with_headers(self, request: Request, arguments: dict[str, Any]) -> dict[str, Any]:
         if self._takes_headers:
             arguments[HEADERS] = dict(Headers(request.headers))
         return arguments
 
-    def _raw(self, request: Request) -> Dict[str, Any]:
+    def _raw(self, request: Request) -> dict[str, Any]:
         return self._with_headers(request, {self._first: AMLRequest(request)})
 
-    def _text(self, request: Request) -> Dict[str, Any]:
+    def _text(self, request: Request) -> dict[str, Any]:
         return self._with_headers(request, {self._first: _body(request)})
 
-    def _named(self, request: Request) -> Dict[str, Any]:
+    def _named(self, request: Request) -> dict[str, Any]:
         if request.method != "GET":
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json":
@@ -115,7 +115,7 @@ def load(source_directory: str, entry_script: str) -> Script:
     return script
 
 
-def _parameters(run: Callable[..., Any], name: str) -> Dict[str, inspect.Parameter]:
+def _parameters(run: Callable[..., Any], name: str) -> dict[str, inspect.Parameter]:
     found = dict(inspect.signature(run).parameters)
     for each in found.values():
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
@@ -139,11 +139,11 @@ def _body(request: Request) -> str:
         ) from error
 
 
-def _query(query: str) -> Dict[str, Any]:
+def _query(query: str) -> dict[str, Any]:
     """The object that a GET stands for: values are read as JSON where they can be, repeated ones become lists."""
-    found: Dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name, texts in parse_qs(query, keep_blank_values=True).items():
-        values: List[Any] = [_value(text) for text in texts]
+        values: list[Any] = [_value(text) for text in texts]
         found[name] = values[0] if len(values) == 1 else values
     return found
 

@@ -330,7 +330,7 @@ def _check(connection: Connection, workspace: str, details: Details) -> None:
         if any(not 0 < len(key) <= LONGEST_KEY or len(text) > LONGEST_TEXT for key, text in labels.items()):
             raise Refused(
                 "bad_model",
-                f"{kind.capitalize()} of a model have keys of 1 to {LONGEST_KEY} characters, and values of {LONGEST_TEXT:,}.",
+                f"{kind.capitalize()} have keys of 1 to {LONGEST_KEY} characters and values of up to {LONGEST_TEXT:,}.",
             )
     if len(details.datasets) > MOST_DATASETS:
         raise Refused("bad_model", f"A model names at most {MOST_DATASETS} datasets, not {len(details.datasets):,}.")

@@ -1,4 +1,4 @@
-"""How many bytes runs and experiments take: their files, their logs and their packed metrics.
+"""How many bytes runs, experiments and models take: their files, their logs and their packed metrics.
 
 What two runs share is there once. It counts for each of them where they are listed one by one, and once in a sum.
 """
@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, true
 
+from runyard.contracts import manifest
 from runyard.store import after_commit, tables
+from runyard.store.content import snapshots
 from runyard.store.errors import run_not_found
 from runyard.store.runs import experiments, runs
 from runyard.store.slices import slices
@@ -109,6 +111,33 @@ def by_experiment(connection: Connection, which: ColumnElement[bool] = ALL) -> l
         for row in connection.execute(named.where(which))
     ]
     return sorted(found, key=lambda each: (-each.usage.bytes, each.workspace, each.name))
+
+
+@dataclass(frozen=True)
+class ModelUsage:
+    """What the versions of a model take together: a file that several of them have counts once."""
+
+    workspace: str
+    name: str
+    versions: int
+    bytes: int
+
+
+def by_model(connection: Connection) -> list[ModelUsage]:
+    """What the models take, the largest first."""
+    model = tables.models.c
+    query = select(tables.workspaces.c.name.label("place"), model.name, model.tree).join(tables.workspaces)
+    trees: dict[tuple[str, str], list[str]] = {}
+    for row in connection.execute(query):
+        trees.setdefault((row.place, row.name), []).append(row.tree)
+    found = []
+    for (place, name), those in trees.items():
+        sizes: dict[str, int] = {}
+        for tree in set(those):
+            entries = manifest.parse(snapshots.manifest_text(connection, tree)).entries
+            sizes.update((entry.digest, entry.size) for entry in entries)
+        found.append(ModelUsage(place, name, len(those), sum(sizes.values())))
+    return sorted(found, key=lambda each: (-each.bytes, each.workspace, each.name))
 
 
 def _pairs(connection: Connection, query: Select[Any]) -> list[tuple[int, int]]:
