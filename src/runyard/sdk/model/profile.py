@@ -43,7 +43,7 @@ def profile(
     description: str | None = None,
 ) -> ModelProfile:
     """Begin to measure, and return while it goes on."""
-    checked_service_name(profile_name, "a profile")
+    checked_service_name(profile_name, "profile")
     _check_amount("cpu", cpu, LEAST_CPU, MOST_CPU)
     _check_amount("memory_in_gb", memory_in_gb, LEAST_MEMORY, MOST_MEMORY)
     bodies = requests_in(input_dataset)
