@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from azureml.core.model import InferenceConfig
 from tests.journeys.conftest import Yard
 from tests.support.frameworks import environment
 from tests.support.waiting import wait_until
 
 from azureml.core import Environment, Experiment, Model, ScriptRunConfig, Webservice, Workspace
 from azureml.core.compute import AksCompute, ComputeTarget
+from azureml.core.model import InferenceConfig
 from azureml.core.webservice import AciWebservice, AksEndpoint, AksWebservice, LocalWebservice
 from azureml.exceptions import UserErrorException, WebserviceException
 
@@ -74,6 +74,7 @@ def test_a_script_with_keys(shared_yard: Yard, ws: Workspace, capsys: pytest.Cap
         cpu_cores=1, memory_gb=1, auth_enabled=True, tags={"stage": "test"}, primary_key="a-key-of-my-own-0123"
     )
     service = Model.deploy(ws, "of-a-script", [registered(ws, 2)], scored(shared_yard), config)
+    assert isinstance(service, AciWebservice)
     assert service.state == "Transitioning"
     service.wait_for_deployment(show_output=True)
     said = capsys.readouterr().out

@@ -74,7 +74,5 @@ __getattr__ = late_names(
         "prepare_compute_target": "runyard.sdk.compute.legacy",
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
-    not_yet=(
-        "diagnostic_log",
-    ),
+    not_yet=("diagnostic_log",),
 )

@@ -12,13 +12,14 @@ import urllib.request
 import venv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from runyard.sdk.model.model import Model
 from tests.support.waiting import wait_until
 
 from runyard.sdk.exceptions import UserErrorException, WebserviceException
 from runyard.sdk.model.inference_config import InferenceConfig
+from runyard.sdk.model.model import Model
 from runyard.sdk.model.package import ModelPackage
 from runyard.sdk.workspace.workspace import Workspace
 
@@ -124,7 +125,7 @@ def test_what_a_package_tells(workspace: Workspace, model: Model, config: Infere
     ("arguments", "message"),
     [({"image_name": "Not Allowed"}, "no name of an image"), ({"image_label": "a b"}, "no label of an image")],
 )
-def test_names_of_images(workspace: Workspace, arguments: dict[str, str], message: str) -> None:
+def test_names_of_images(workspace: Workspace, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(WebserviceException, match=message):
         Model.package(workspace, [], **arguments)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runyard.sdk.model.model import Model
 
 from runyard.sdk.data.dataset import Dataset
 from runyard.sdk.exceptions import UserErrorException, WebserviceException
 from runyard.sdk.model import measuring
 from runyard.sdk.model.inference_config import InferenceConfig
+from runyard.sdk.model.model import Model
 from runyard.sdk.model.profile import requests_in
 from runyard.sdk.tables.tabular_dataset import TabularDataset
 from runyard.sdk.workspace.workspace import Workspace

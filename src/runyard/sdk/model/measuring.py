@@ -53,8 +53,8 @@ def measured(
     least: int | None = None,
     longest: float = LONGEST_SECONDS,
 ) -> Measurement:
-    """Ask a service from so many connections at once: every body at least once, until `least` requests (200) were answered or
-    `longest` seconds have passed, whichever is first."""
+    """Ask a service from so many connections at once: every body at least once, until `least` requests (200) were
+    answered or `longest` seconds have passed, whichever is first."""
     wanted = LEAST_REQUESTS if least is None else least
     shared = _Shared(bodies, max(wanted, len(bodies)), time.monotonic() + longest)
     threads = [

@@ -13,9 +13,8 @@ from runyard.sdk.model.measuring import Measurement, measured
 from runyard.sdk.webservice.deployment_configuration import checked_service_name
 
 if TYPE_CHECKING:
-    from runyard.sdk.model.model import Model
-
     from runyard.sdk.model.inference_config import InferenceConfig
+    from runyard.sdk.model.model import Model
     from runyard.sdk.tables.tabular_dataset import TabularDataset
     from runyard.sdk.webservice.webservice import Webservice
     from runyard.sdk.workspace.workspace import Workspace
