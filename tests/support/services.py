@@ -170,5 +170,3 @@ def call(service: Mapping[str, Any], body: Json, key: str = "", path: str = "/sc
         return response.status, json.loads(text)
     except ValueError:
         return response.status, text.decode()
-
-

@@ -62,6 +62,7 @@ class Api:
         before: datetime | None = None,
         order: str | None = None,
         sizes: bool = False,
+        services: bool = False,
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
         """Runs, from the newest on or in another order, fetched page by page on demand."""
@@ -80,6 +81,7 @@ class Api:
                     "before": None if before is None else before.isoformat(),
                     "order": order,
                     "sizes": sizes or None,
+                    "services": services or None,
                     "limit": page,
                     "after": after,
                 },

@@ -190,7 +190,7 @@ class Keeper:
         self._crew.load_the_rest()
         delivery = self._delivery()
         self._adopt()
-        delivery.report(facts.started())
+        delivery.report({**facts.started(), "reason": "its process has started"})
         while True:
             stopping = self._signals.stop_requested
             self._crew.check_wanted()

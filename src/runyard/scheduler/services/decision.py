@@ -60,6 +60,12 @@ def decide(service: Service, revisions: Mapping[int, Revision], replicas: Sequen
     return made
 
 
+def stopped(replicas: Sequence[Replica]) -> Decision:
+    """What is to be done for a service that is stopped with its server: it comes back with the next one."""
+    staying = [each for each in replicas if each.status not in (*run_states.TERMINAL, *LEAVING)]
+    return Decision(state=states.STOPPED, stop={each.run_id: "stopped with the server" for each in staying})
+
+
 def behind_gateway(service: Service, revision: Revision) -> bool:
     """Whether the processes of a revision have a gateway in front of them."""
     return service.kind == states.ENDPOINT or revision.settings.on_demand

@@ -17,7 +17,7 @@ from runyard.contracts import states as run_states
 from runyard.contracts.secrets import mask_all
 from runyard.contracts.services import states
 from runyard.scheduler.services import replicas as making
-from runyard.scheduler.services.decision import Decision, Start, behind_gateway, decide
+from runyard.scheduler.services.decision import Decision, Start, behind_gateway, decide, stopped
 from runyard.scheduler.services.meters import Meter
 from runyard.scheduler.services.scaling import Load, Scaler
 from runyard.scheduler.transitions import Transitions
@@ -65,6 +65,7 @@ class Services:
         self._meters: dict[str, Meter] = {}  # by run
         self._woken: set[str] = set()  # runs of gateways in which somebody waits for the first replica
         self._scalers: dict[tuple[str, str], Scaler] = {}
+        self._stopping = False  # until the next server starts
         self._failures: dict[str, list[float]] = {}  # by service: when replicas failed that had served
         transitions.subscribe(self._run_changed)
 
@@ -74,6 +75,22 @@ class Services:
             found = services.find(connection)
         for service in found:
             self.changed(service.id)
+
+    def stop_all(self) -> int:
+        """Stop all replicas until the next server starts; returns of how many services."""
+        self._stopping = True
+        with self._store.database.read() as connection:
+            found = services.find(connection)
+        for service in found:
+            self.changed(service.id)
+        return len(found)
+
+    def any_live(self) -> bool:
+        """Whether a replica of any service has not ended."""
+        with self._store.database.read() as connection:
+            found = services.find(connection)
+            live = [each for service in found for each in services.replicas(connection, service)]
+        return any(each.status not in run_states.TERMINAL for each in live)
 
     def close(self) -> None:
         self._worker.close()
@@ -116,6 +133,8 @@ class Services:
             found = services.replicas(connection, service)
         self._of_run.update({each.run_id: id for each in found})
         decision = decide(service, revisions, found)
+        if self._stopping and service.state != states.DELETING:
+            decision = stopped(found)
         if decision.gone:
             self._remove(service, found)
             return
