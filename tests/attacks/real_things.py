@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from tests.server.conftest import Client, serve
 
@@ -90,6 +91,7 @@ class RealThings:
                 "workspace": "local",
                 "name": "model",
                 "version": self._model() if _removes(label) else "latest",
+                "path": "a.txt",
             },
             "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
@@ -104,12 +106,18 @@ class RealThings:
             },
             "/api/snapshots": lambda label: {"id": hashlib.sha256(b"").hexdigest()},
             "/runs/{run_id}": lambda label: {"run_id": run, "name": "outputs/a.txt"},
+            "/models/": lambda label: {"workspace": "local", "name": "model", "version": 1, "path": "a.txt"},
         }
 
     def query(self, label: str) -> dict[str, Any]:
         """What else a request must say to be about something that exists."""
         if label.split(" ")[1].startswith("/runs/"):
             return {"key": self._run["web_url"].rpartition("key=")[2]}
+        if label.split(" ")[1].startswith("/models/"):
+            link = self.client.ok("GET", "/api/workspaces/local/models/model/1/links")["links"]["a.txt"]
+            return dict(parse_qsl(urlsplit(link).query))
+        if label.startswith("GET") and label.endswith("/models"):
+            return {"after": None}
         if label == "GET /api/workspaces/{workspace}/environments/{name}":
             return {"version": None, "label": None}
         if label.startswith("DELETE") and "environment-maps" in label:

@@ -117,7 +117,8 @@ def _keras(folder: Path) -> None:
     given = tensorflow.keras.Input((3,), name="x")
     made = tensorflow.keras.layers.Dense(2, name="y")(given)
     model = tensorflow.keras.Model(given, made)
-    model.layers[-1].set_weights([[[2.0, 1.0], [2.0, 0.0], [2.0, 0.0]], [0.0, 1.0]])
+    weights = [[[2.0, 1.0], [2.0, 0.0], [2.0, 0.0]], [0.0, 1.0]]
+    model.layers[-1].set_weights([tensorflow.constant(each).numpy() for each in weights])
     model.save(str(folder / "model.keras"))
 
 

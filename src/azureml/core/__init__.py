@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from runyard.sdk.environment.container_registry import ContainerRegistry
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
+    from runyard.sdk.model.model import Model
     from runyard.sdk.run.run import Run, get_run
     from runyard.sdk.submit.runconfig import RunConfiguration
     from runyard.sdk.submit.script_run import ScriptRun
@@ -35,6 +36,7 @@ __all__ = [
     "Environment",
     "Experiment",
     "Keyvault",
+    "Model",
     "Run",
     "RunConfiguration",
     "ScriptRun",
@@ -59,6 +61,7 @@ __getattr__ = late_names(
         "Environment": "runyard.sdk.environment.environment",
         "Experiment": "runyard.sdk.experiment",
         "Keyvault": "runyard.sdk.workspace.keyvault",
+        "Model": "runyard.sdk.model.model",
         "Run": "runyard.sdk.run.run",
         "RunConfiguration": "runyard.sdk.submit.runconfig",
         "ScriptRun": "runyard.sdk.submit.script_run",
@@ -71,8 +74,5 @@ __getattr__ = late_names(
         "prepare_compute_target": "runyard.sdk.compute.legacy",
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
-    not_yet=(
-        "Model",
-        "diagnostic_log",
-    ),
+    not_yet=("diagnostic_log",),
 )

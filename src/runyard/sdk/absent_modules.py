@@ -21,7 +21,7 @@ _OF_AZUREML = (
     "widgets",
 )
 _OF_CORE = (
-    *("authorization", "databricks", "image", "linked_service", "model"),
+    *("authorization", "databricks", "image", "linked_service"),
     *("model_proxy", "private_endpoint", "profile", "util"),
     *("compute.adla", "compute.databricks", "compute.datafactory", "compute.dsvm", "compute.hdinsight"),
     "compute.synapse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Sequence, Tuple, Union
 
 Cell = Union[str, int, None, Tuple[str, str]]
@@ -29,3 +30,10 @@ def _cell(cell: Cell) -> str:
         address, text = cell
         return f'<a href="{escape(address)}" target="_blank" rel="noopener">{escape(text)}</a>'
     return escape(cell)
+
+
+def in_kernel() -> bool:
+    """Whether the code runs in a Jupyter kernel: a plain interpreter has no IPython, a terminal's has no kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None

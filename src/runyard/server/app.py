@@ -38,7 +38,7 @@ from runyard.server.api import (
     workspace_settings,
     workspaces,
 )
-from runyard.server.api.assets import models, service_stops, services, sweeps
+from runyard.server.api.assets import model_links, models, service_stops, services, sweeps
 from runyard.server.api.assets import secrets as vault_secrets
 from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
@@ -66,7 +66,8 @@ log = logging.getLogger("runyard.server")
 ROUTES = (
     *(runs, events, snapshots, files),  # which are asked for most, and so compared with an address first
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
-    *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets, models, services, service_stops),
+    *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
+    *(models, model_links, services, service_stops),
     *(experiments, gangs, node_files, journals, metrics, usage, page),
 )
 

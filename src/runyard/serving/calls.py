@@ -111,6 +111,8 @@ class Calls:
         self._looks = False
         self._look = threading.Semaphore(0)
         self._take_lead = False
+        self._main = 0
+        self._turn_ended: Callable[[], None] = lambda: None
         self.patience = 5.0  # how long a turn may wait when there is nothing to do
 
     # What the thread that leads is asked.
@@ -132,8 +134,9 @@ class Calls:
         self.loop.wake()
 
     def serve(self, turn_ended: Callable[[], None]) -> None:
-        """Serve until `stop`; to be called by the main thread. `turn_ended` is called by the thread that leads."""
+        """Serve until `stop`, in the thread that has loaded the user's code. `turn_ended` is called by the thread that leads."""
         self._turn_ended = turn_ended
+        self._main = threading.get_ident()
         threading.Thread(target=self._second, name="second", daemon=True).start()
         if not self._main_leads:
             self._take_lead = True
@@ -311,7 +314,7 @@ class Calls:
 
     def _collect(self, unit: Unit, main: bool) -> None:
         self.running.remove(unit)
-        if not main and unit.thread == threading.main_thread().ident:
+        if not main and unit.thread == self._main:
             self._main_is_busy = False
         self._average += 0.1 * (time.perf_counter() - unit.started - self._average)
         if unit.abandoned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 from tests.sdk.webservice import told
@@ -15,8 +16,9 @@ from runyard.sdk.workspace.workspace import Workspace
 
 def test_labels_and_settings(workspace: Workspace) -> None:
     service = Webservice._told(workspace, told.service())
+    models: Any = ["bird:3"]
     asked = changes_of(
-        service, settings={"cpu": 2}, tags={"new": "1"}, properties={"b": "2"}, description="other", models=["bird:3"]
+        service, settings={"cpu": 2}, tags={"new": "1"}, properties={"b": "2"}, description="other", models=models
     )
     assert asked == {
         "settings": {"cpu": 2},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,11 +14,12 @@ NOWHERE: Any = None
 
 
 def test_images_are_refused() -> None:
-    for call in (
-        lambda: Webservice.deploy(NOWHERE, "birds", ["model.pkl"], object()),  # type: ignore[arg-type]
-        lambda: Webservice.deploy_from_model(NOWHERE, "birds", [], object()),  # type: ignore[arg-type]
-        lambda: Webservice.deploy_local_from_model(NOWHERE, "birds", [], object()),  # type: ignore[arg-type]
-        lambda: Webservice.deploy_from_image(NOWHERE, "birds", object()),
+    image: Any = object()
+    for refused in (
+        partial(Webservice.deploy, NOWHERE, "birds", ["model.pkl"], image),
+        partial(Webservice.deploy_from_model, NOWHERE, "birds", [], image),
+        partial(Webservice.deploy_local_from_model, NOWHERE, "birds", [], image),
+        partial(Webservice.deploy_from_image, NOWHERE, "birds", image),
     ):
         with pytest.raises(WebserviceException, match=r"no service from an image.*Model\.deploy"):
-            call()
+            refused()

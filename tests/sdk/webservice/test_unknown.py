@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from tests.sdk.webservice import told
 
@@ -14,6 +16,6 @@ def test_it_is_shown_and_says_what_to_do(workspace: Workspace) -> None:
     service = Webservice._told(workspace, told.service("functions"))
     assert isinstance(service, UnknownWebservice)
     assert service.state == "Healthy"
-    for call in (lambda: service.run("{}"), lambda: service.update(1), service.get_token):
+    for call in (partial(service.run, "{}"), partial(service.update, 1), service.get_token):
         with pytest.raises(NotImplementedError, match=r"'functions'.*Upgrade Runyard.*4321/score"):
             call()

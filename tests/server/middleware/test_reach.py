@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from tests.server.conftest import Answer, Client, Served
 
 OPEN = {("GET", "/"), ("GET", "/health"), ("GET", "/ready")}
-PAGES = {("GET", "/runs/{run_id}"), ("GET", "/runs/{run_id}/files/{name}")}
+PAGES = {
+    ("GET", "/runs/{run_id}"),
+    ("GET", "/runs/{run_id}/files/{name}"),
+    ("GET", "/models/{workspace}/{name}/{version}/{path}"),
+}
 """Not opened by any token, but by the key in their link."""
 FOR_ALL = {("GET", "/api/sdk"), ("POST", "/api/objects"), ("PUT", "/api/snapshots/{id}")}
 """Every run may see the code that nodes run, and add content."""
@@ -81,6 +85,8 @@ WITHIN = {
     ("POST", f"{WS}/models"),
     ("GET", f"{WS}/models/{{name}}/{{version}}"),
     ("GET", f"{WS}/models/{{name}}/{{version}}/manifest"),
+    ("GET", f"{WS}/models/{{name}}/{{version}}/files/{{path}}"),
+    ("GET", f"{WS}/models/{{name}}/{{version}}/links"),
     ("PATCH", f"{WS}/models/{{name}}/{{version}}"),
     ("GET", f"{WS}/datastores"),
     ("GET", f"{WS}/datastores/{{name}}"),
@@ -204,6 +210,7 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
         "writer": "w",
         "node": "0",
         "version": "1",
+        "path": "x",
         "key": "environments.relax",
         "name": _name(template, workspace),
     }

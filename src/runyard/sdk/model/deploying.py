@@ -17,10 +17,9 @@ from runyard.sdk.webservice.deployment_configuration import (
 from runyard.sdk.webservice.webservice import Webservice
 
 if TYPE_CHECKING:
-    from runyard.sdk.model.model import Model
-
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.model.inference_config import InferenceConfig
+    from runyard.sdk.model.model import Model
     from runyard.sdk.workspace.workspace import Workspace
 
 WITHOUT_CODE = ("Onnx", "PyTorch", "ScikitLearn", "TensorFlow", "TfKeras")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 if TYPE_CHECKING:
-    from runyard.sdk.model.model import Model
-
     from runyard.sdk.model.inference_config import InferenceConfig
+    from runyard.sdk.model.model import Model
     from runyard.sdk.model.package import ModelPackage
     from runyard.sdk.model.profile import ModelProfile
     from runyard.sdk.tables.tabular_dataset import TabularDataset

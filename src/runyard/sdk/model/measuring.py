@@ -50,12 +50,13 @@ def measured(
     bodies: Sequence[bytes],
     headers: Mapping[str, str],
     connections: int,
-    least: int = LEAST_REQUESTS,
+    least: int | None = None,
     longest: float = LONGEST_SECONDS,
 ) -> Measurement:
-    """Ask a service from so many connections at once: every body at least once, until `least` requests were answered or
-    `longest` seconds have passed, whichever is first."""
-    shared = _Shared(bodies, max(least, len(bodies)), time.monotonic() + longest)
+    """Ask a service from so many connections at once: every body at least once, until `least` requests (200) were
+    answered or `longest` seconds have passed, whichever is first."""
+    wanted = LEAST_REQUESTS if least is None else least
+    shared = _Shared(bodies, max(wanted, len(bodies)), time.monotonic() + longest)
     threads = [
         threading.Thread(target=_asked, args=(uri, dict(headers), shared), daemon=True) for _ in range(connections)
     ]

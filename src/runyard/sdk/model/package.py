@@ -18,11 +18,10 @@ from runyard.sdk.exceptions import UserErrorException, WebserviceException
 from runyard.sdk.model.package_folder import read_state, write_package
 
 if TYPE_CHECKING:
-    from runyard.sdk.model.model import Model
-
     from runyard.sdk.environment.container_registry import ContainerRegistry
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.model.inference_config import InferenceConfig
+    from runyard.sdk.model.model import Model
     from runyard.sdk.workspace.workspace import Workspace
 
 RUNNING, SUCCEEDED, FAILED = "Running", "Succeeded", "Failed"
@@ -41,9 +40,8 @@ def package(
     image_label: str | None = None,
 ) -> ModelPackage:
     """Write the folder, and where an image is wanted begin to build it."""
-    from runyard.sdk.model.model import Model
-
     from runyard.sdk.model.deploying import model_ids, served_without_code
+    from runyard.sdk.model.model import Model
     from runyard.sdk.submit.launch import specification_in
 
     image = _image(image_name, image_label)

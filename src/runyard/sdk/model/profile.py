@@ -13,9 +13,8 @@ from runyard.sdk.model.measuring import Measurement, measured
 from runyard.sdk.webservice.deployment_configuration import checked_service_name
 
 if TYPE_CHECKING:
-    from runyard.sdk.model.model import Model
-
     from runyard.sdk.model.inference_config import InferenceConfig
+    from runyard.sdk.model.model import Model
     from runyard.sdk.tables.tabular_dataset import TabularDataset
     from runyard.sdk.webservice.webservice import Webservice
     from runyard.sdk.workspace.workspace import Workspace
@@ -43,7 +42,7 @@ def profile(
     description: str | None = None,
 ) -> ModelProfile:
     """Begin to measure, and return while it goes on."""
-    checked_service_name(profile_name, "a profile")
+    checked_service_name(profile_name, "profile")
     _check_amount("cpu", cpu, LEAST_CPU, MOST_CPU)
     _check_amount("memory_in_gb", memory_in_gb, LEAST_MEMORY, MOST_MEMORY)
     bodies = requests_in(input_dataset)

@@ -17,7 +17,7 @@ NO_ERROR = "The run failed, and nothing was said about the cause."
 
 
 def details(document: RunDocument) -> dict[str, Any]:
-    """SDK v1's keys; those without a value are left out, except submittedBy."""
+    """SDK v1's keys, and `models`; those without a value are left out, except submittedBy."""
     values: dict[str, Any] = {
         "runId": document["id"],
         "target": document["target"],
@@ -30,6 +30,7 @@ def details(document: RunDocument) -> dict[str, Any]:
         "properties": document["properties"],
         "inputDatasets": input_datasets(document),
         "outputDatasets": output_datasets(document),
+        "models": document.get("models") or None,
         "runDefinition": document.get("definition") or None,
         "logFiles": {name: file_url(document, name) for name in document.get("logs", [])},
     }

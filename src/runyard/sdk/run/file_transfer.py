@@ -110,17 +110,29 @@ def download(
     deadline: float | None = None,
     moved: Callable[[int], None] = lambda count: None,
 ) -> int:
-    """Fetch one file; returns its size. It appears under its name when it is complete and has the hash that the server
-    sent; after a broken connection the transfer resumes."""
+    """Fetch one file of a run's history; returns its size."""
+    address = f"/api/runs/{quote(run_id)}/files/{quote(name)}"
+    return download_from(service, address, f"{name!r} of run {run_id}", target, deadline, moved)
+
+
+def download_from(
+    service: Service,
+    address: str,
+    what: str,
+    target: Path,
+    deadline: float | None = None,
+    moved: Callable[[int], None] = lambda count: None,
+) -> int:
+    """Fetch what is at an address of the server; returns its size. It appears under its name when it is complete and
+    has the hash that the server sent; after a broken connection the transfer resumes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
-    address = f"/api/runs/{quote(run_id)}/files/{quote(name)}"
     try:
         with aside.open("wb") as file:
             coming = _Coming(file, moved)
             while not _fetched(service, address, coming, deadline):
                 continue
-        check_hash(run_id, name, coming.expected, coming.seen.hexdigest())
+        check_hash(what, coming.expected, coming.seen.hexdigest())
         os.replace(aside, target)
     finally:
         if aside.exists():
@@ -128,14 +140,14 @@ def download(
     return coming.size
 
 
-def check_hash(run_id: str, name: str, expected: str | None, seen: str) -> None:
+def check_hash(what: str, expected: str | None, seen: str) -> None:
     """Refuse a file whose bytes are not those that the server has stored. A growing file has no hash yet."""
     if expected is None or expected == seen:
         return
     raise sdk_exception(
         ClientProblem(
             "object_damaged",
-            f"{name!r} of run {run_id} is damaged: its bytes have the hash {seen}, and {expected} is what was stored.",
+            f"{what} is damaged: its bytes have the hash {seen}, and {expected} is what was stored.",
             "Where the server runs, `runyard doctor --deep` names every file like that. A backup has it whole.",
         )
     )

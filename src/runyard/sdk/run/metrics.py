@@ -132,7 +132,7 @@ class RunMetrics(RunCore):
     def _metric_file(self, run_id: str, name: str) -> MetricArtifact:
         with self._service.stream(f"/api/runs/{quote(run_id)}/files/{quote(name)}") as answer:
             content = b"".join(answer)
-        check_hash(run_id, name, answer.file_hash, hashlib.sha256(content).hexdigest())
+        check_hash(f"{name!r} of run {run_id}", answer.file_hash, hashlib.sha256(content).hexdigest())
         return MetricArtifact(run_id, name, content)
 
     def _log_columns(self, name: str, columns: Mapping[str, list[Scalar]], description: str | None) -> None:

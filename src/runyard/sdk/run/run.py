@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.run import types
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runyard.contracts.documents import RunDocument
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
+    from runyard.sdk.model.model import Model
     from runyard.sdk.run.offline import _OfflineRun
     from runyard.sdk.telemetry.telemetry import Telemetry
     from runyard.sdk.workspace.workspace import Workspace
@@ -193,7 +194,7 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         """Remove what the run left on its compute target: nothing, because Runyard cleans up when a run ends."""
         return []
 
-    # -- what this version does not have ----------------------------------------------------------------------------
+    # -- models -----------------------------------------------------------------------------------------------------
 
     def register_model(
         self,
@@ -209,12 +210,28 @@ class Run(RunMetrics, RunFiles, RunLabels, RunChildren, RunLifecycle, RunWatchin
         sample_output_dataset: Any = None,
         resource_configuration: Any = None,
         **kwargs: Any,
-    ) -> NoReturn:
-        """Not in this version: there is no model registry yet."""
-        raise UserErrorException(
-            "This version of Runyard has no model registry. The file stays in the run's history: "
-            f"run.download_file({model_path or model_name!r}) fetches it."
+    ) -> Model:
+        """Register a file or folder of the run's history as the next version of a model. Nothing is copied.
+
+        `model_path` is its name there, such as `outputs/model.pt`; by default it is the model's name.
+        """
+        from runyard.sdk.model import arguments, registering
+        from runyard.sdk.model.model import Model
+
+        workspace = self._experiment.workspace
+        details = arguments.details(
+            workspace,
+            tags,
+            properties,
+            description,
+            datasets,
+            model_framework,
+            model_framework_version,
+            sample_input_dataset,
+            sample_output_dataset,
+            resource_configuration,
         )
+        return Model._told(workspace, registering.from_run(self, model_name, model_path, details))
 
     # -- secrets ----------------------------------------------------------------------------------------------------
 

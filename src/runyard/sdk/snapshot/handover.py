@@ -12,7 +12,7 @@ import hashlib
 import os
 import threading
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Callable
 
 from runyard.contracts import pack
 from runyard.sdk.workspace.service import Service
@@ -34,6 +34,7 @@ class Handover:
         self._count = 0
         self._sizes: dict[str, int] = {}
         self._clones = True  # until the file system has refused
+        self.moved: Callable[[int], None] = lambda count: None  # told of bytes as they are copied
 
     @staticmethod
     def to(service: Service) -> Handover | None:
@@ -97,6 +98,7 @@ class Handover:
             while left:
                 left = left[copy.write(left) :]
             size += len(chunk)
+            self.moved(len(chunk))
 
     def _place(self, digest: str) -> str:
         return f"{self._folder}/{self._token}.{digest}"

@@ -22,6 +22,7 @@ from runyard.sdk.snapshot.hashes import Content, Hashes, Known
 from runyard.sdk.snapshot.ignore import ignored_by
 from runyard.sdk.snapshot.tree import Found, Tree, walk
 from runyard.sdk.workspace.service import Service, problem_code
+from runyard.system.records import replace
 
 LARGE = 300 * 1000 * 1000
 PACK_BYTES = 64 << 20
@@ -59,11 +60,36 @@ def with_snapshot(service: Service, folder: Path, use: Callable[[str, bool], Use
     It is called before the snapshot was sent (False): mostly the server has it, and that is all. Where the server
     answers that it has not, the snapshot is sent and `use` is called again (True). Raises what `take_snapshot` does.
     """
-    root, tree = _walked(folder)
+    first = _walked(folder)
+    tree = first[1]
     if tree.size > LARGE:
         notice(_largest(folder, tree))
     if tree.left_out:
         notice(f"Left out of the snapshot of {folder}: " + "; ".join(sorted(tree.left_out)) + ".")
+    try:
+        return with_tree(service, folder, lambda: _walked(folder), use, first=first)
+    except TooRestless as error:
+        raise SnapshotException(
+            f"{error} Leave out what is being written while you submit: name it in a file .amlignore at the top of the "
+            "folder."
+        ) from None
+
+
+class TooRestless(Exception):
+    """The files of a folder change faster than they can be read."""
+
+
+def with_tree(
+    service: Service,
+    folder: Path,
+    walked: Callable[[], tuple[Path, Tree]],
+    use: Callable[[str, bool], Used],
+    below: str = "",
+    first: tuple[Path, Tree] | None = None,
+) -> Used:
+    """The same for files that `walked` finds: it gives the folder that they are in, and their tree. In the manifest
+    they lie `below` a folder of that name. Hashes are kept under the name of `folder`."""
+    root, tree = walked() if first is None else first
     cache = homes.home() / "cache" / "snapshots"
     with ExitStack() as stack:
         handover = Handover.to(service)
@@ -71,12 +97,15 @@ def with_snapshot(service: Service, folder: Path, use: Callable[[str, bool], Use
             stack.enter_context(handover)
         hashes = stack.enter_context(Hashes(root, Known(cache, folder), handover))
         for _ in range(ATTEMPTS):
-            made = manifest.make([*tree.entries, *hashes.entries(tree)])
+            with progress(f"Reading {len(tree.files)} files", tree.size) as moved:
+                if handover is not None:
+                    handover.moved = moved
+                made = manifest.make(_below(below, [*tree.entries, *hashes.entries(tree)]))
             snapshot_id = made.id
             try:
                 return use(snapshot_id, False)
             except AzureMLException as refusal:
-                if problem_code(refusal) != "snapshot_not_found":
+                if problem_code(refusal) not in _NOT_THERE:
                     raise
             try:
                 if handover is not None:
@@ -85,11 +114,16 @@ def with_snapshot(service: Service, folder: Path, use: Callable[[str, bool], Use
                 return use(snapshot_id, True)
             except _Changed as change:
                 hashes.changed(change.path)
-                root, tree = _walked(folder)
-    raise SnapshotException(
-        f"The files in {folder} change faster than they can be read. Leave out what is being written while you "
-        "submit: name it in a file .amlignore at the top of the folder."
-    )
+                root, tree = walked()
+    raise TooRestless(f"The files in {folder} change faster than they can be read.")
+
+
+_NOT_THERE = ("snapshot_not_found", "objects_missing")
+"""The server does not have the snapshot, or not all of what it is made of."""
+
+
+def _below(folder: str, entries: list[manifest.Entry]) -> list[manifest.Entry]:
+    return [replace(entry, path=f"{folder}/{entry.path}") for entry in entries] if folder else entries
 
 
 def _walked(folder: Path) -> tuple[Path, Tree]:

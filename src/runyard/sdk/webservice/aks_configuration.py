@@ -273,7 +273,7 @@ class AksEndpointDeploymentConfiguration(AksServiceDeploymentConfiguration):
     def validate_endpoint_configuration(self) -> None:
         """Raise WebserviceException when the version's name or share cannot be."""
         if self.version_name is not None:
-            checked_service_name(self.version_name, "a version of an endpoint")
+            checked_service_name(self.version_name, "version of an endpoint")
         check_share(self.traffic_percentile)
 
     def _request(self) -> dict[str, Any]:

@@ -169,7 +169,7 @@ class AksEndpoint(AksWebservice):
     ) -> None:
         """Add a version, with its share of the requests. `wait_for_deployment()` waits for it."""
         arguments = {name: value for name, value in locals().items() if name not in ("self", "version_name")}
-        checked_service_name(version_name, "a version of an endpoint")
+        checked_service_name(version_name, "version of an endpoint")
         self._ask("POST", version_name, self._of_version(arguments))
 
     def update_version(

@@ -9,24 +9,22 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Iterable, Mapping, NoReturn
 
+from runyard.contracts.services.states import BadServiceName, check_name
 from runyard.sdk.exceptions import WebserviceException
 
-SERVICE_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-SHORTEST_NAME, LONGEST_NAME = 3, 32
 KEY = re.compile(r"[\x21-\x7e]{16,255}")
-RULE = f"{SHORTEST_NAME} to {LONGEST_NAME} lower-case letters, digits or '-', with a letter first and no '-' at the end"
 
 
-def checked_service_name(name: object, what: str = "a service") -> str:
+def checked_service_name(name: object, what: str = "service") -> str:
     """A name as SDK v1 allows it; WebserviceException otherwise.
 
     >>> checked_service_name("my-service")
     'my-service'
     """
-    fits = isinstance(name, str) and SERVICE_NAME.fullmatch(name) is not None
-    if not fits or not SHORTEST_NAME <= len(str(name)) <= LONGEST_NAME:
-        raise WebserviceException(f"{str(name)[:100]!r} is no name for {what}: use {RULE}.")
-    return str(name)
+    try:
+        return check_name(name, what)
+    except BadServiceName as error:
+        raise WebserviceException(str(error), inner_exception=error) from None
 
 
 def checked_dict(what: str, value: object) -> dict[str, str] | None:

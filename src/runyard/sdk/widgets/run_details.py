@@ -6,7 +6,6 @@ the saved notebook. IPython is used where it is already running, and never impor
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -16,6 +15,7 @@ from runyard.client.http import Client
 from runyard.contracts.journal import unpack_value
 from runyard.contracts.states import TERMINAL
 from runyard.sdk.exceptions import AzureMLException, UserErrorException
+from runyard.sdk.notebook import in_kernel
 from runyard.sdk.run.details import details
 from runyard.sdk.widgets import rendering
 from runyard.sdk.widgets.overview import Look, look
@@ -52,7 +52,7 @@ class RunDetails:
     def show(self, render_lib: Any = None, widget_settings: Mapping[str, Any] | None = None) -> None:
         """Show the run. In a notebook the view follows the run until it has ended, and the cell does not wait for it;
         elsewhere its current state is printed. The arguments exist for SDK v1 and change nothing."""
-        if _in_notebook():
+        if in_kernel():
             _follow(self._run)
         else:
             print(rendering.text(look(self._run._service, self._run.id)), flush=True)
@@ -206,13 +206,6 @@ def _follow(run: Run) -> None:
             watch.start()
     # A notebook that is run as a whole may end right here, and is saved with what is shown by then.
     watch.await_drawing(FIRST_LOOK)
-
-
-def _in_notebook() -> bool:
-    """Whether the code runs in a Jupyter kernel: a plain interpreter has no IPython, a terminal's has no kernel."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None
 
 
 def _metric(run_id: str, metric: MetricDocument) -> dict[str, Any]:

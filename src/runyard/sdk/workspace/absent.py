@@ -20,11 +20,6 @@ class AbsentParts:
         return {}
 
     @property
-    def models(self) -> dict[str, Any]:
-        """Models by name: none can be registered in this version."""
-        return {}
-
-    @property
     def linked_services(self) -> dict[str, Any]:
         """Linked services by name: Runyard has none."""
         return {}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from runyard.sdk.data.abstract_dataset import RegisteredDatasets
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
+    from runyard.sdk.model.model import Model
     from runyard.sdk.run.run import Run
     from runyard.sdk.webservice.webservice import Webservice
     from runyard.sdk.workspace.keyvault import Keyvault
@@ -298,6 +299,13 @@ class Workspace(AbsentParts):
         from runyard.sdk.data.abstract_dataset import RegisteredDatasets
 
         return RegisteredDatasets(self)
+
+    @property
+    def models(self) -> dict[str, Model]:
+        """The models by name, each in its latest version."""
+        from runyard.sdk.model.model import Model
+
+        return {model.name: model for model in Model.list(self, latest=True)}
 
     @property
     def datastores(self) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Who asks: the user, a run, or somebody with the link to one run's page. What a run may reach is in `reach`.
+"""Who asks: the user, a run, or somebody with the link to one run's page, or to one file of a model. What a run may
+reach is in `reach`.
 
 A run token is signed, not stored, so it needs no look-up and dies with the secret.
 """
@@ -44,6 +45,11 @@ def run_token(secret: str, run_id: str) -> str:
 def view_key(secret: str, run_id: str) -> str:
     """What a link to the page of a run carries."""
     return _sign(secret, f"view:{run_id}")
+
+
+def link_key(secret: str, what: str) -> str:
+    """What a link to one file of a model carries."""
+    return _sign(secret, f"link:{what}")
 
 
 def same(given: str, expected: str) -> bool:

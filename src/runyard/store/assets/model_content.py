@@ -69,6 +69,14 @@ def of_snapshot(connection: Connection, id: str) -> Content:
     return _stored(connection, made, tops[0])
 
 
+def entry(connection: Connection, tree: str, path: str) -> Entry:
+    """One file of a tree, by its path from the top."""
+    for each in manifest.parse(snapshots.manifest_text(connection, tree)).entries:
+        if each.path == path and each.kind == FILE:
+            return each
+    raise NotFound("file_not_found", f"The model has no file {names.shown(path)}.", "Its manifest lists its files.")
+
+
 def _stored(connection: Connection, made: Manifest, root: str) -> Content:
     contents = [entry for entry in made.entries if entry.kind == FILE]
     if not contents:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Header, Query
 from fastapi import Path as PathValue
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from runyard.server.context import Context, ServerContext
 from runyard.server.middleware import reach
@@ -21,8 +21,9 @@ from runyard.server.requests.labels import pairs
 from runyard.server.requests.model import ModelChange, ModelRequest
 from runyard.server.responses import documents
 from runyard.server.responses.documents import Json, answer
+from runyard.server.responses.downloads import file_response
 from runyard.server.threads import in_writer_thread
-from runyard.store.assets import models
+from runyard.store.assets import model_content, models
 from runyard.store.assets.models import Model, ModelFilter
 from runyard.store.content import snapshots
 
@@ -66,14 +67,30 @@ async def register(workspace: Within, body: ModelRequest, caller: AnyCaller, con
 
 @router.get("/{name}/{version}", summary="One version of a model")
 def get(workspace: Within, name: str, version: Version, context: Context) -> Response:
-    return answer(documents.model(_model(context, workspace, name, version)))
+    return answer(documents.model(version_of(context, workspace, name, version)))
 
 
 @router.get("/{name}/{version}/manifest", summary="The files of a version, by hash", response_class=PlainTextResponse)
 def manifest(workspace: Within, name: str, version: Version, context: Context) -> Response:
-    found = _model(context, workspace, name, version)
+    found = version_of(context, workspace, name, version)
     with context.store.database.read() as connection:
         return PlainTextResponse(snapshots.manifest_text(connection, found.content.tree))
+
+
+@router.get(
+    "/{name}/{version}/files/{path:file}",
+    summary="The bytes of a file of a version, or a range of them",
+    response_class=StreamingResponse,
+)
+def file(
+    workspace: Within,
+    name: str,
+    version: Version,
+    path: str,
+    context: Context,
+    range: Annotated[str | None, Header()] = None,
+) -> Response:
+    return file_of(context, workspace, name, version, path, range)
 
 
 @router.patch("/{name}/{version}", summary="Change the tags or the description of a version, or add properties")
@@ -92,7 +109,16 @@ def _register(context: ServerContext, workspace: str, body: ModelRequest, by: st
         return documents.model(model_request.register(connection, workspace, body, by))
 
 
-def _model(context: ServerContext, workspace: str, name: str, version: str) -> Model:
+def file_of(context: ServerContext, workspace: str, name: str, version: str, path: str, range: str | None) -> Response:
+    """The answer with a file of a version, or with the range of it that was asked for."""
+    found = version_of(context, workspace, name, version)
+    with context.store.database.read() as connection:
+        entry = model_content.entry(connection, found.content.tree, path)
+    return file_response(context.store.objects.open(entry.digest), entry.size, path, range, entry.digest)
+
+
+def version_of(context: ServerContext, workspace: str, name: str, version: str) -> Model:
+    """A version by its number, or the latest."""
     with context.store.database.read() as connection:
         return models.get(connection, workspace, name, _number(version))
 

@@ -1,0 +1,1 @@
+"""Models: registering what was trained, finding it again, and fetching its files."""
