@@ -137,7 +137,8 @@ class Calls:
         """Serve until `stop`, in the thread that has loaded the user's code. `turn_ended` is called by the thread that leads."""
         self._turn_ended = turn_ended
         self._main = threading.get_ident()
-        threading.Thread(target=self._second, name="second", daemon=True).start()
+        second = threading.Thread(target=self._second, name="second", daemon=True)
+        second.start()
         if not self._main_leads:
             self._take_lead = True
             self._look.release()
@@ -149,6 +150,8 @@ class Calls:
                     self._work(self._main_tasks)
             except ScoringTimeout:  # it came when the call had just returned
                 continue
+        self._look.release()
+        second.join()
 
     # The lead.
 

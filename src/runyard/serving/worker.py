@@ -46,7 +46,6 @@ class _Served:
         self._settings, self._application, self._calls = settings, application, application.calls
         self._loop = Loop(listening, application.arrived, settings.max_request_bytes)
         self._ends_at = float("inf")
-        self._is_clean = True
         application.attach(self._loop)
         self._loop.signalled = self._signalled
         signal.signal(signal.SIGTERM, lambda number, frame: None)
@@ -61,10 +60,6 @@ class _Served:
     def serve(self) -> int:
         self._calls.serve(self._turn_ended)
         self._application.log.write(time.monotonic(), at_once=True)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        if self._calls.stuck or not self._is_clean:  # a thread that does not end would keep the process
-            os._exit(STUCK if self._calls.stuck else 0)
         signal.set_wakeup_fd(-1)
         self._loop.close()
         return 0
@@ -96,7 +91,10 @@ class _Served:
         if self._loop.draining:
             under_way = self._loop.connections or self._calls.waiting or self._calls.running
             if not under_way or self._loop.now >= self._ends_at or (self._calls.stuck and not self._loop.connections):
-                self._is_clean = not self._calls.running
+                if self._calls.running:  # a call that does not end would keep its thread, and the process
+                    self._application.log.write(self._loop.now, at_once=True)
+                    sys.stderr.flush()
+                    os._exit(STUCK if self._calls.stuck else 0)
                 self._calls.stop()
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.support import served_models
 from tests.support.frameworks import environment
 

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from tests.support.served_models import expected
 from tests.support.serving import Service
 
@@ -100,7 +99,9 @@ for binary in (True, False):
     print(client.infer("linear", [given], outputs=wanted, request_id="7").as_numpy("y").tolist())
 print(client.infer("linear", [given]).as_numpy("y").tolist())
 try:
-    given = http.InferInput("x", [1, 2], "FP32"); given.set_data_from_numpy(rows[:1, :2]); client.infer("linear", [given])
+    given = http.InferInput("x", [1, 2], "FP32")
+    given.set_data_from_numpy(rows[:1, :2])
+    client.infer("linear", [given])
 except Exception as error:
     print(error)
 """

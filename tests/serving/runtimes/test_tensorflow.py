@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.support.served_models import expected
 from tests.support.serving import Service
 

@@ -44,7 +44,7 @@ class Services:
         found: list[Json] = self._client.get(self._base)["services"]
         return found
 
-    def get(self, name: str, wait: float = 0) -> Json:
+    def get(self, name: str, wait: int = 0) -> Json:
         found: Json = self._client.get(f"{self._base}/{quote(name)}", {"wait": wait} if wait else None)
         return found
 

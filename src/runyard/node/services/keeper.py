@@ -236,8 +236,7 @@ class Keeper:
             starved = exits.killed_by(exit) == 9 and self._was_starved()
             error = cause.of_exit(self._plan.launch, self._service, exit, status, self._crew.work, self._log, starved)
             return self._failed(error, now)
-        ready = status is not None and status.state == READY and status.pid == self._process.pid
-        if ready:
+        if status is not None and status.state == READY and status.pid == self._process.pid:
             self._was_ready = True
             self._error = None if not self._prober.failures else self._error
             if now - self._process.began > FORGIVEN_AFTER:

@@ -24,8 +24,19 @@ from runyard.serving.runtimes.tensors import datatype_of, from_bytes, from_flat,
 BINARY = ("application/octet-stream", "application/x-protobuf", "application/vnd.google.protobuf")
 
 _NUMBERS = {
-    1: "FP32", 2: "UINT8", 3: "INT8", 4: "UINT16", 5: "INT16", 6: "INT32", 7: "INT64", 8: "BYTES",
-    9: "BOOL", 10: "FP16", 11: "FP64", 12: "UINT32", 13: "UINT64",
+    1: "FP32",
+    2: "UINT8",
+    3: "INT8",
+    4: "UINT16",
+    5: "INT16",
+    6: "INT32",
+    7: "INT64",
+    8: "BYTES",
+    9: "BOOL",
+    10: "FP16",
+    11: "FP64",
+    12: "UINT32",
+    13: "UINT64",
 }
 _NAMES = {name: number for number, name in _NUMBERS.items()}
 _LISTS = ("floatData", "int32Data", "int64Data", "doubleData", "uint64Data", "stringData")

@@ -275,6 +275,7 @@ def _code(
     from runyard.sdk.model.inference_config import InferenceConfig
 
     folder, inside = _source_and_script(script, source)
+    assert inside is not None
     environment = choice.get(workspace) if choice.made else _user_managed(python)
     config = InferenceConfig(entry_script=inside, source_directory=str(folder), environment=environment)
     launch, variables = launch_part(workspace, name, config)
