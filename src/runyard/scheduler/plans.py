@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL_ENGINE, Resources, Target
@@ -43,7 +46,8 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         _, launch = runs.definition_and_launch(connection, run.id)
         manifest = snapshots.manifest_text(connection, run.snapshot_id) if run.snapshot_id else None
         settings = workspace_settings.find(connection, run.workspace)
-    revealed, secrets = reveal(launch or {}, around.secret_of)
+        launch = _with_manifests(connection, launch or {})
+    revealed, secrets = reveal(launch, around.secret_of)
     first = Plan(
         run_id=run.id,
         root_run_id=run.root_id,
@@ -80,6 +84,17 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
     if target.vm_size:
         plans[0] = replace(first, launch=replace(first.launch, notes=[*first.launch.notes, _wish(target)]))
     return Gang(plans, manifest, Resources())
+
+
+def _with_manifests(connection: Connection, launch: dict[str, Any]) -> dict[str, Any]:
+    """The launch of a replica with the manifests of its models, so that its node need not ask for them."""
+    models = (launch.get("service") or {}).get("models")
+    if not models:
+        return launch
+    known = [
+        {**each, "manifest": snapshots.manifest_text(connection, each["tree"]).decode("utf-8")} for each in models
+    ]
+    return {**launch, "service": {**launch["service"], "models": known}}
 
 
 @lru_cache(maxsize=1)

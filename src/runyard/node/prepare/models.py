@@ -13,7 +13,7 @@ from typing import Any, Callable, Sequence
 
 from runyard.contracts.plan import Plan
 from runyard.node.log import log_line
-from runyard.node.prepare.fetch import fetch_manifest, fetch_objects
+from runyard.node.prepare.fetch import fetch_manifest, fetch_objects, local_manifest
 from runyard.node.prepare.layout import lay_out, out_of_disk
 from runyard.node.problem import RunProblem
 
@@ -36,14 +36,16 @@ def bring_models(
 def _bring(plan: Plan, model: dict[str, Any], folder: Path, place: Path, check: Callable[[], None]) -> None:
     from runyard.node.delivery.retrying_client import Refused, RetryingClient
 
-    client = RetryingClient.of(plan, folder, check)
     objects = Path(plan.objects) if plan.objects is not None else folder / "objects"
     aside = place.with_name(f".{place.name}.part")
     shutil.rmtree(aside, ignore_errors=True)
     try:
-        manifest = fetch_manifest(client, str(model["tree"]))
-        if plan.objects is None:
-            fetch_objects(client, manifest, objects, check)
+        manifest = local_manifest(folder / "no-folder", str(model["tree"]), model.get("manifest"))
+        if manifest is None or plan.objects is None:
+            client = RetryingClient.of(plan, folder, check)
+            manifest = manifest or fetch_manifest(client, str(model["tree"]))
+            if plan.objects is None:
+                fetch_objects(client, manifest, objects, check)
         aside.mkdir(parents=True)
         count = lay_out(manifest, objects, aside, check)
         os.rename(aside, place)
