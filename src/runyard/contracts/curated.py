@@ -139,7 +139,7 @@ def find(name: str) -> Curated | None:
     if "-dnn" in parts and "torch" not in packages:
         packages.append("torch")
     is_gpu = re.search(r"(?:^|-)(gpu|cuda[\d.]*)(?:$|-)", parts) is not None
-    return Curated(name, _definition(name, packages, GPU_IMAGE if is_gpu else CPU_IMAGE), _note(name, rules, packages))
+    return Curated(name, definition(name, packages, GPU_IMAGE if is_gpu else CPU_IMAGE), _note(name, rules, packages))
 
 
 def _note(name: str, rules: list[Rule], packages: list[str]) -> str:
@@ -160,10 +160,12 @@ def _what_is_used(name: str, rules: list[Rule], packages: list[str]) -> str:
     return f"{name} is a definition of Runyard's own, with the current releases of: {', '.join(packages)}."
 
 
-def _definition(name: str, packages: list[str], image: str) -> dict[str, Any]:
+def definition(name: str, packages: list[str], image: str, defaults: bool = True) -> dict[str, Any]:
+    """The definition of an environment with some packages; `defaults`: and with the SDK, as Azure's have it."""
     made = copy.deepcopy(_EMPTY)
     made["name"] = name
-    made["python"]["condaDependencies"]["dependencies"] = ["pip", {"pip": ["azureml-defaults", *packages]}]
+    listed = [*(["azureml-defaults"] if defaults else []), *packages]
+    made["python"]["condaDependencies"]["dependencies"] = ["pip", {"pip": listed}]
     made["docker"]["baseImage"] = image
     return made
 

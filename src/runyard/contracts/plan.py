@@ -7,6 +7,7 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
     manifest           the snapshot's manifest, unless the plan holds it; if both are missing, the runner fetches it
                        from the server, and starts later
     runner.lock        held by the node runner that is alive; holds {"pid": its process id}
+    over               (only when it was given up) nothing of it is to go on
     state.json         what the runner has done so far, so that another can take over if it dies
     work/              the working folder: the snapshot, and what the script writes
     telemetry/         journals and spool (`runyard.contracts.journal`)
@@ -31,11 +32,13 @@ RESUMES = "resumes"
 """In a stored launch: the run that it goes on from. The server sets it, for children of sweeps; no client can."""
 RESUMED = "resumed_outputs"
 """The folder in the working folder with the outputs of the run that another one resumes."""
+OVER = "over"
+"""A file in a run's folder: the run was given up, so that nothing of it is to go on."""
 
 
 @record(frozen=True)
 class Launch:
-    """What to start. Exactly one of `script` and `command` is set."""
+    """What to start. Exactly one of `script`, `command` and `service` is set."""
 
     script: str | None = None
     command: str | None = None
@@ -52,6 +55,7 @@ class Launch:
     distribution: dict[str, Any] = field(default_factory=dict)  # a `contracts.distribution.Distribution`
     inputs: list[dict[str, Any]] = field(default_factory=list)  # datasets: name, dataset (id), mode, path_on_compute
     outputs: list[dict[str, Any]] = field(default_factory=list)  # a `contracts.data.outputs.Output` each
+    service: dict[str, Any] = field(default_factory=dict)  # a `contracts.services.plan.ServicePlan`, of a replica
     restarts: int = RESTARTS  # how often the run is restarted automatically after its nodes were taken away
 
     @staticmethod

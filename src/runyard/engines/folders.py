@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runyard.contracts import names
-from runyard.contracts.plan import Plan, node_folder, run_of_folder
+from runyard.contracts.plan import OVER, Plan, node_folder, run_of_folder
 from runyard.engines import runners
 from runyard.engines.base import EngineError, EngineEvents, Gang, Handle
 from runyard.engines.nursery import Nursery, await_end
@@ -91,6 +91,11 @@ class RunFolders:
             raise EngineError(f"What node runners left in {folder} cannot be delivered: {error}") from error
         await_end([process], lambda how: events.gone(run_id, how))
         return {RESCUE: process.handle}
+
+    def give_up(self, run_id: str) -> None:
+        """Have whoever comes next deliver what is left of a run, and go on with nothing of it."""
+        with suppress(OSError):
+            (self.of(run_id) / OVER).touch()
 
     def to_rescue(self, run_id: str) -> Path | None:
         """The folder that a rescuer goes to. From that of node 0 it looks after those of the other nodes too; once that

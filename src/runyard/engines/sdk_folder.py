@@ -22,7 +22,10 @@ import runyard
 
 PARTS = (
     "runyard/__init__.py",
-    *(f"runyard/{name}" for name in ("system", "contracts", "client", "sdk", "environments", "node", "compat")),
+    *(
+        f"runyard/{name}"
+        for name in ("system", "contracts", "client", "sdk", "environments", "node", "serving", "compat")
+    ),
     "azureml",
 )
 

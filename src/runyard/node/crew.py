@@ -96,7 +96,7 @@ class Crew:
             make_folders(self.folder)
         else:
             prepare(self.plan, self.folder, check)
-        self._environment = environment.ready(self.plan, self.folder, check, report)
+        self.get_environment(check, report)
         if self.plan.launch.inputs:
             from runyard.node.prepare.data import bring_inputs
 
@@ -121,6 +121,10 @@ class Crew:
 
             self._layer = horovod.layer(self.plan, self.built)
             horovod.record(self.plan, self.folder, self.built)
+
+    def get_environment(self, check: Callable[[], None], report: Callable[[str], None]) -> None:
+        """The environment alone, where a former runner has prepared everything else."""
+        self._environment = environment.ready(self.plan, self.folder, check, report)
 
     @property
     def built(self) -> Built | None:
@@ -206,14 +210,14 @@ class Crew:
 
     # -- the delivery ------------------------------------------------------------------------------------------------
 
-    def delivery(self, patient: bool = False) -> RunDelivery:
+    def delivery(self, patient: bool = False, resume: bool = False) -> RunDelivery:
         """What delivers to the server. It begins with the first call; until then nothing that it needs is loaded. A
-        `patient` one begins once there is something to be delivered."""
+        `patient` one begins once there is something to be delivered; with `resume`, a former runner has sent some."""
         if self._delivery is None:
             from runyard.node.delivery.run_delivery import RunDelivery
 
             shares = self.state.shares_work
-            self._delivery = RunDelivery(self.plan, self.folder, self._signals, shares_work=shares, patient=patient)
+            self._delivery = RunDelivery(self.plan, self.folder, self._signals, resume, shares, patient)
         return self._delivery
 
     def check_wanted(self) -> None:

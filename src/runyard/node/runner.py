@@ -56,6 +56,10 @@ def main(arguments: list[str], signals: Signals) -> int:
         except BadFile as error:
             log_line(f"there is nothing that can be run or delivered here: {error}")
             return 1
+        if plan.launch.service:
+            from runyard.node.services.keeper import keep
+
+            return keep(plan, folder, signals, rescuing)
         if rescuing:
             from runyard.node.rescue.rescue import rescue
 

@@ -22,6 +22,7 @@ from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import RETRY_AFTER
 from runyard.store.content import files
 from runyard.store.runs import attempts, runs
+from runyard.store.runs.records import SERVICE
 from runyard.store.runs.runs import Run
 from runyard.store.store import Store
 
@@ -72,6 +73,10 @@ class Gangs:
         self._rescues.pop(run_id, None)
         self._held_ends.pop(run_id, None)
         self._unstored.pop(run_id, None)
+
+    def settled(self, run_id: str) -> None:
+        """A replica of a service answers: what went wrong before counts no more."""
+        self._rescues.pop(run_id, None)
 
     def close(self) -> None:
         """Act on no further end of a gang: the next server does."""
@@ -215,6 +220,8 @@ class Gangs:
         if run.ended:  # meanwhile
             self._stranded.gone(run_id, how)
             return
+        if run.kind == SERVICE and run.status == names.CANCEL_REQUESTED:
+            self._folders.give_up(run_id)  # a successor would go on with it
         try:
             rescue = self._folders.rescue(run_id, self)
         except EngineError as error:
@@ -235,6 +242,7 @@ class Gangs:
     def _give_up(self, run_id: str, how: str) -> None:
         """Nobody waits any longer for a run whose rescuers die. What it left is delivered when that works."""
         message = _lost(how)
+        self._folders.give_up(run_id)
         if self._folders.worked_in(run_id):
             message += f" What it has left in {self._folders.of(run_id)} is delivered as soon as that works."
         self._transitions.fail(run_id, "NodeRunnerLost", message, final=True)

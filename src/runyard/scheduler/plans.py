@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL_ENGINE, Resources, Target
@@ -16,6 +19,7 @@ from runyard.contracts.plan import RESUMES, Launch, Plan
 from runyard.engines.base import Gang
 from runyard.scheduler.plan_secrets import reveal
 from runyard.store.content import snapshots
+from runyard.store.content.secrets import Secrets
 from runyard.store.runs import runs, workspace_settings, workspaces
 from runyard.store.runs.runs import Run
 from runyard.store.store import Store
@@ -31,6 +35,8 @@ class Surroundings:
     sdk_folder: Callable[[], Path]
     secret_of: Callable[[str], str]  # the value of a secret by its name
     grace_seconds: float = 10.0
+    secrets: Secrets | None = None  # the values of the keys of services
+    user_token: str = ""  # whose holder is shown the errors of services in full
 
 
 def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
@@ -40,7 +46,8 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         _, launch = runs.definition_and_launch(connection, run.id)
         manifest = snapshots.manifest_text(connection, run.snapshot_id) if run.snapshot_id else None
         settings = workspace_settings.find(connection, run.workspace)
-    revealed, secrets = reveal(launch or {}, around.secret_of)
+        launch = _with_manifests(connection, launch or {})
+    revealed, secrets = reveal(launch, around.secret_of)
     first = Plan(
         run_id=run.id,
         root_run_id=run.root_id,
@@ -78,6 +85,17 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
     if target.vm_size:
         plans[0] = replace(first, launch=replace(first.launch, notes=[*first.launch.notes, _wish(target)]))
     return Gang(plans, manifest, Resources())
+
+
+def _with_manifests(connection: Connection, launch: dict[str, Any]) -> dict[str, Any]:
+    """The launch of a replica with the manifests of its models, so that its node need not ask for them."""
+    models = (launch.get("service") or {}).get("models")
+    if not models:
+        return launch
+    known = [
+        {**each, "manifest": snapshots.manifest_text(connection, each["tree"]).decode("utf-8")} for each in models
+    ]
+    return {**launch, "service": {**launch["service"], "models": known}}
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ This is where its parts are put together, and what the server calls. A part know
     gangs           starts, watches and stops node runners through the engines
     launcher        starts the run whose turn it is
     sweeps          samples, judges and replaces the children of sweeps
+    services        starts and replaces the replicas of services
 
 Calls to an engine, and its events, are jobs of the worker of the run's compute target, one after the other: a cluster
 that hangs delays nobody but its own runs.
@@ -34,6 +35,7 @@ from runyard.scheduler.gangs import Gangs
 from runyard.scheduler.heartbeats import Heartbeats
 from runyard.scheduler.launcher import Launcher
 from runyard.scheduler.plans import Surroundings as Surroundings
+from runyard.scheduler.services.services import Services
 from runyard.scheduler.states import Fact
 from runyard.scheduler.stranded import Stranded
 from runyard.scheduler.sweeps.sweeps import Sweeps
@@ -75,6 +77,17 @@ class Scheduler:
         transitions.subscribe(lambda run, change: notify(run.id, change))
         transitions.subscribe(self._follow_up)
         self.sweeps = Sweeps(store, transitions, self._admission.enqueue, self.cancel, grown)
+        self.services = Services(
+            store,
+            surroundings.home,
+            surroundings.secrets,
+            surroundings.user_token,
+            transitions,
+            self._admission.enqueue,
+            self.cancel,
+            self.forget,
+            gangs.settled,
+        )
 
     def start(self) -> None:
         """Take up what a former server has left. Nothing here waits for a cluster."""
@@ -84,12 +97,14 @@ class Scheduler:
         jobs = [job for job in map(self._take_up, under_way) if job is not None]
         for job in jobs:
             job()
+        self.services.start()
         self._worker.post(self._take_up_left)
         self._worker.post(self._check_heartbeats, "heartbeats")
 
     def close(self) -> None:
         """Stop scheduling. Runs go on: their node runners do not need the server."""
         self.sweeps.close()
+        self.services.close()
         self._gangs.close()
         self._worker.close()
         self._stranded.close()
@@ -120,6 +135,8 @@ class Scheduler:
 
     def report(self, run_id: str, fact: Fact) -> Run:
         """Apply what a run's reporter saw; returns the run after it."""
+        if fact.kind == states.SERVES:
+            self.services.reported(run_id, fact.service or {})
         if fact.kind == states.HEARTBEAT and (running := self._unchanged_by_heartbeat(run_id)) is not None:
             return running
         if fact.kind != states.ENDED:
@@ -134,6 +151,8 @@ class Scheduler:
     def report_all(self, run_id: str, facts: Sequence[Fact]) -> Run:
         """The same for several, which are stored together. An end that its cluster may have to explain, or facts after
         an end, are stored one by one."""
+        if any(fact.kind == states.SERVES for fact in facts):
+            return [self.report(run_id, fact) for fact in facts][-1]
         queue = self._queues.of_run(run_id)
         if facts[-1].kind == states.ENDED and (queue is None or queue.ours) and _are_plain(facts[:-1]):
             return self._transitions.end(run_id, *facts)

@@ -17,6 +17,7 @@ PREPARING, STARTED, FINALIZING, ENDED = "preparing", "started", "finalizing", "e
 HEARTBEAT, SILENT, LOST, CANCEL, PREEMPT, TAKEN = "heartbeat", "silent", "lost", "cancel", "preempt", "taken"
 DECLARED = "declared"
 EXTENDED = "extended"  # a sweep may have more children
+SERVES = "service"  # how a replica of a service stands; its run goes on as it was
 
 LOST_CODES = frozenset({"NodeRunnerLost", "OwnerLost"})
 """Errors that were a guess from silence. Whoever knows how the run really ended may still report it."""
@@ -52,6 +53,7 @@ class Fact:
     at: datetime | None = None
     attempt: int | None = None
     final: bool = False
+    service: dict[str, Any] | None = None
 
     @property
     def completed(self) -> bool:
@@ -91,6 +93,8 @@ def decide(status: str, error: dict[str, Any] | None, led: bool, fact: Fact, att
     """
     if fact.attempt is not None and fact.attempt != attempt.number:
         return None  # reported late: another attempt is under way
+    if fact.kind == SERVES:
+        return None
     if fact.kind == EXTENDED:
         return Change(states.RUNNING, fact.reason or "goes on") if status in states.TERMINAL else None
     if status in states.TERMINAL:

@@ -18,8 +18,12 @@ from runyard.scheduler.queue import Queue, Waiting
 from runyard.scheduler.worker import Worker
 from runyard.store.assets import compute
 from runyard.store.runs import family
+from runyard.store.runs.records import SERVICE
 from runyard.store.runs.runs import Run
 from runyard.store.store import Store
+
+MOST_SERVICES = 1000
+"""Replicas of all services together on this machine."""
 
 NOTHING = dict.fromkeys(NODE_STATES, 0)
 
@@ -224,10 +228,17 @@ class TargetQueues:
 
     def enter(self, run: Run) -> TargetQueue | None:
         """The queue that a run belongs to from now on; None when its target is not there (any more)."""
-        queue = self.of(run.workspace, run.target)
+        queue = self._of_services() if run.kind == SERVICE else self.of(run.workspace, run.target)
         if queue is not None:
             self._of_run[run.id] = queue
         return queue
+
+    def _of_services(self) -> TargetQueue:
+        """The queue of the runs that are replicas of services: on this machine, and with a place for each, so that
+        they take none from others and wait for nobody."""
+        with self._lock:
+            target = Target(LOCAL, type="local", max_nodes=MOST_SERVICES)
+            return self._queues.setdefault(("", "services"), TargetQueue(target, self._engines, self._start_next))
 
     def leave(self, run_id: str) -> TargetQueue | None:
         """A run has ended; returns the queue that it has left."""

@@ -38,7 +38,7 @@ from runyard.server.api import (
     workspace_settings,
     workspaces,
 )
-from runyard.server.api.assets import model_links, models, sweeps
+from runyard.server.api.assets import model_links, models, service_stops, services, sweeps
 from runyard.server.api.assets import secrets as vault_secrets
 from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
@@ -67,7 +67,8 @@ log = logging.getLogger("runyard.server")
 ROUTES = (
     *(runs, events, snapshots, files),  # which are asked for most, and so compared with an address first
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
-    *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets, models, model_links),
+    *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
+    *(models, model_links, services, service_stops),
     *(experiments, gangs, node_files, journals, metrics, comparisons, usage, page),
 )
 
@@ -157,5 +158,7 @@ def _scheduler(settings: Settings, store: Store, engines: Engines, secrets: Secr
         sdk_folder=functools.cache(functools.partial(sdk_folder, settings.home)),
         secret_of=secrets.value,
         grace_seconds=settings.grace_seconds,
+        secrets=secrets,
+        user_token=settings.token,
     )
     return Scheduler(store, engines, surroundings, live.state, live.file)

@@ -128,6 +128,11 @@ def _workspace(primary_key: bool = False) -> Column[int]:
     return Column("workspace", Serial, key, primary_key=primary_key, nullable=False)
 
 
+def _service(primary_key: bool = False) -> Column[int]:
+    key = ForeignKey("services.serial", ondelete="CASCADE")
+    return Column("service", Serial, key, primary_key=primary_key, nullable=False)
+
+
 def _context() -> Column[str]:
     """The snapshot that an image is built from: it stays as long as the row does."""
     return Column("context", CleanText, ForeignKey("snapshots.id"))
@@ -471,6 +476,75 @@ workspace_secrets = Table(
     Column("key", CleanText, nullable=False),
     Column("content_type", CleanText, nullable=False),
     Column("updated_at", Moment, nullable=False),
+)
+
+services = Table(
+    "services",
+    metadata,
+    _serial(),
+    Column("id", CleanText, nullable=False, unique=True),
+    _workspace(),
+    Column("name", CleanText, nullable=False),
+    Column("kind", CleanText, nullable=False),
+    Column("state", CleanText, nullable=False),
+    Column("error", Document),
+    Column("operation", Document, nullable=False),
+    Column("settings", Document, nullable=False),
+    Column("port", BigInteger, nullable=False),
+    Column("keys", Document, nullable=False),  # the names of its secrets; their values are in files
+    Column("tags", Document, nullable=False),
+    Column("properties", Document, nullable=False),
+    Column("description", CleanText),
+    Column("compute_target", CleanText),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("workspace", "name", name="services_by_name"),
+    sqlite_autoincrement=True,
+)
+
+service_versions = Table(
+    "service_versions",
+    metadata,
+    _service(primary_key=True),
+    Column("name", CleanText, primary_key=True),  # empty for a service that is no endpoint
+    Column("current", BigInteger),  # the revision that serves
+    Column("wanted", BigInteger),  # the revision that is to serve
+    Column("replicas", BigInteger, nullable=False),
+    Column("traffic", Double, nullable=False),
+    Column("is_default", Integer, nullable=False),
+    Column("is_control", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+service_revisions = Table(
+    "service_revisions",
+    metadata,
+    _service(primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("version", CleanText, nullable=False),
+    Column("models", Document, nullable=False),
+    Column("launch", Document, nullable=False),
+    Column("settings", Document, nullable=False),
+    Column("snapshot_id", CleanText, ForeignKey("snapshots.id")),
+    _context(),
+    Column("state", CleanText, nullable=False),
+    Column("reason", CleanText),
+    Column("created_at", Moment, nullable=False),
+    Index("service_revisions_by_snapshot", "snapshot_id"),
+    Index("service_revisions_by_context", "context"),
+)
+
+service_replicas = Table(
+    "service_replicas",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    _service(),
+    Column("version", CleanText, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("role", CleanText, nullable=False),
+    Column("state", CleanText, nullable=False),
+    Column("seen", Document, nullable=False),  # what its node runner last reported
+    Index("service_replicas_by_service", "service"),
 )
 
 workspace_settings = Table(

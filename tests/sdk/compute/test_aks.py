@@ -1,4 +1,4 @@
-"""Configurations of AKS clusters are checked as on Azure, though none can be made or attached."""
+"""Configurations of AKS clusters are checked as on Azure; a target that is made of one is this machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from runyard.sdk.compute.aks import AksCompute
+from runyard.sdk.compute.aks import AksCompute, AksUpdateConfiguration, SslConfiguration
+from runyard.sdk.compute.compute import ComputeTarget
 from runyard.sdk.exceptions import ComputeTargetException
+from runyard.sdk.workspace.workspace import Workspace
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,34 @@ def test_aks_certificates(tmp_path: Path) -> None:
 def test_an_aks_cluster_is_named_once(named: dict[str, str]) -> None:
     with pytest.raises(ComputeTargetException, match=r"resource_id|give both"):
         AksCompute.attach_configuration(**named)
+
+
+def test_a_target_is_made_found_and_removed(workspace: Workspace, name: str) -> None:
+    settings = AksCompute.provisioning_configuration(agent_count=4, vm_size="STANDARD_D3_V2", location="here")
+    made = ComputeTarget.create(workspace, name, settings)
+    made.wait_for_completion(show_output=True)
+    found = workspace.compute_targets[name]
+    assert isinstance(found, AksCompute)
+    assert (found.type, found.provisioning_state, found.is_attached) == ("AKS", "Succeeded", False)
+    assert (found.agent_count, found.cluster_purpose, found.location) == (4, "FastProd", "here")
+    assert AksCompute(workspace, name).serialize()["properties"]["computeType"] == "AKS"
+    found.update(AksUpdateConfiguration(load_balancer_type="PublicIp"))
+    assert found.load_balancer_type == "PublicIp"
+    with pytest.raises(ComputeTargetException, match="without TLS"):
+        found.update(AksUpdateConfiguration(SslConfiguration("Enabled")))
+    with pytest.raises(ComputeTargetException, match="AksUpdateConfiguration"):
+        found.update("x")  # type: ignore[arg-type]
+    with pytest.raises(ComputeTargetException, match="no credentials"):
+        found.get_credentials()
+    found.delete()
+    assert name not in workspace.compute_targets
+
+
+def test_a_cluster_of_azure_that_is_attached(workspace: Workspace, name: str) -> None:
+    attached = ComputeTarget.attach(workspace, name, AksCompute.attach_configuration("group", "cluster"))
+    assert isinstance(attached, AksCompute)
+    assert (attached.is_attached, attached.cluster_resource_id) == (True, "group/cluster")
+    attached.detach()
+    again = AksCompute.attach(workspace, name, "/some/id")
+    assert again.cluster_resource_id == "/some/id"
+    again.detach()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from runyard import __version__
 from runyard.cli import api
-from runyard.cli.checks import engine_checks, run_folders, store_checks
+from runyard.cli.checks import engine_checks, run_folders, service_checks, store_checks
 from runyard.cli.checks.check import FAIL, OK, WARN, Check
 from runyard.cli.output import formatting
 from runyard.client.http import ClientProblem, healthy
@@ -39,6 +39,7 @@ def all_checks(home: Path, deep: bool = False) -> Iterator[Check]:
     server = api.connect_if_running(home, timeout=5.0) if not here else None
     if server is not None:
         yield from server_answers(server)
+        yield from service_checks.services(server)
     yield from database(home)
     yield from git()
     yield from builders()

@@ -52,6 +52,7 @@ def ls(
     sort: Annotated[Sort, Option("--sort", help="Which come first.")] = Sort.NEWEST,
     limit: Annotated[int, Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
     all_children: Annotated[bool, Option("--all-children", help="Child runs too.")] = False,
+    services: Annotated[bool, Option("--services", help="Replicas of services too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List runs, newest first."""
@@ -64,6 +65,7 @@ def ls(
         status=status,
         tags=tag or [],
         children=all_children,
+        services=services,
         before=before,
         order=sort.value,
         sizes=True,

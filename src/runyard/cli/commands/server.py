@@ -91,16 +91,51 @@ def _settings(host: str | None, port: int | None, database_url: str | None, toke
     return settings
 
 
-def down(as_json: JsonOption = False) -> None:
-    """Stop the server. Runs that are under way go on, and deliver what they have when it is back."""
+def down(
+    services: Annotated[
+        bool, Option("--services", help="Stop the services too; they come back with the server.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Stop the server. Runs and services that are under way go on, and deliver what they have when it is back."""
     from runyard.client.server_process import stop_server
 
+    if services:
+        _stop_services()
     with screen.spinner("Stopping the server ..."):
         stopped = stop_server(homes.home())
     if as_json:
         screen.document({"stopped": stopped})
     else:
         print("The server has stopped." if stopped else "No server was running.")
+        left = [] if services else _services_left(homes.home())
+        if left:
+            print(f"These services go on: {', '.join(left)}. `{formatting.program()} down --services` stops them too.")
+
+
+def _stop_services() -> None:
+    from runyard.cli import api
+
+    server = api.connect_if_running(homes.home(), 10.0)
+    if server is not None:
+        with screen.spinner("Stopping the services ..."):
+            server.client.post("/api/services/stop", {}, timeout=120)
+
+
+def _services_left(home: Path) -> list[str]:
+    """The services whose processes go on without the server, by the plans of their runs."""
+    from runyard.contracts.plan import Plan
+    from runyard.system.json_files import BadFile
+
+    found = set()
+    for folder in sorted((home / "runs").glob("service_*")):
+        try:
+            service = Plan.load(folder).launch.service
+        except (OSError, BadFile):
+            continue
+        if service:
+            found.add(str(service.get("service")))
+    return sorted(found)
 
 
 def serve(

@@ -26,6 +26,11 @@ COLOURS = {
     states.NOT_RESPONDING: "magenta",
     states.RUNNING: "cyan",
     states.FINALIZING: "cyan",
+    "Healthy": "green",
+    "Unhealthy": "red",
+    "Succeeded": "green",
+    "ready": "green",
+    "unhealthy": "red",
 }
 
 

@@ -35,8 +35,12 @@ def program(launch: Launch, work: Path, variables: Mapping[str, str], built: Bui
         return [shell, launch.script, *arguments]
     if path.suffix != ".py" and path.is_file() and os.access(path, os.X_OK) and _has_interpreter_line(path):
         return [str(path), *arguments]
-    python = built.interpreter if built is not None else _interpreter(_named(launch), work, variables)
-    return [python, launch.script, *arguments]
+    return [python(launch, work, variables, built), launch.script, *arguments]
+
+
+def python(launch: Launch, work: Path, variables: Mapping[str, str], built: Built | None = None) -> str:
+    """The interpreter of a run."""
+    return built.interpreter if built is not None else _interpreter(_named(launch), work, variables)
 
 
 def contained(

@@ -1,5 +1,8 @@
-"""`AksCompute`: a Kubernetes cluster of Azure's, for models that are served. Its settings are checked as in SDK v1;
-Runyard makes and attaches none; the refusal names an alternative."""
+"""`AksCompute`: where services of AKS run. Its settings are checked as in SDK v1, and kept: it is this machine.
+
+Made or attached, it is a name under which `Model.deploy` finds a target: replicas, versions and their shares are the
+service's own (docs/services.md). Nothing of Kubernetes is asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn
 
+from runyard.contracts.compute import LOCAL_ENGINE, Target
 from runyard.sdk.compute.arguments import chosen, whole_number
 from runyard.sdk.compute.compute import ComputeTarget
 from runyard.sdk.compute.configuration import (
@@ -14,16 +18,19 @@ from runyard.sdk.compute.configuration import (
     ComputeTargetProvisioningConfiguration,
     ComputeTargetUpdateConfiguration,
     check_network,
-    refuse,
+    filled,
 )
 from runyard.sdk.exceptions import ComputeTargetException
 
 if TYPE_CHECKING:
+    from runyard.contracts.documents import ComputeDocument
     from runyard.sdk.workspace.workspace import Workspace
 
 PURPOSES = ("FastProd", "DevTest")
 BALANCERS = ("PublicIp", "InternalLoadBalancer")
 LEAST_PRODUCTION_NODES = 3
+USUAL_NODES = 3
+"""Nodes of a cluster where nothing is said, as in SDK v1."""
 
 
 class _WithCertificate:
@@ -125,6 +132,13 @@ class AksProvisioningConfiguration(_WithCertificate, ComputeTargetProvisioningCo
         _check_choices(self.cluster_purpose, self.load_balancer_type)
         self._check_certificate()
 
+    def _target(self, name: str) -> Target:
+        kept = filled(**{each: getattr(self, each) for each in _KEPT}, cluster_purpose=self.cluster_purpose)
+        return _cluster(name, self.agent_count or USUAL_NODES, self.vm_size or "", kept)
+
+    def _unused(self) -> list[str]:
+        return sorted(filled(**{each: getattr(self, each) for each in _KEPT}))
+
 
 class AksAttachConfiguration(_WithCertificate, ComputeTargetAttachConfiguration):
     """Which cluster of Azure's is meant."""
@@ -157,6 +171,10 @@ class AksAttachConfiguration(_WithCertificate, ComputeTargetAttachConfiguration)
             raise ComputeTargetException("Name the cluster by its resource_id, or by resource_group and cluster_name.")
         _check_choices(self.cluster_purpose, self.load_balancer_type)
         self._check_certificate()
+
+    def _target(self, name: str) -> Target:
+        named = self.resource_id or f"{self.resource_group}/{self.cluster_name}"
+        return _cluster(name, USUAL_NODES, "", {"attached": named, **filled(cluster_purpose=self.cluster_purpose)})
 
 
 @dataclass
@@ -244,10 +262,30 @@ class SystemService:
         )
 
 
+_KEPT = (
+    *("location", "vnet_resourcegroup_name", "vnet_name", "subnet_name", "service_cidr", "dns_service_ip"),
+    *("docker_bridge_cidr", "load_balancer_type", "load_balancer_subnet", "ssl_cname", "leaf_domain_label"),
+)
+
+
 class AksCompute(ComputeTarget):
-    """A Kubernetes cluster of Azure's. None can be made or attached, so none is found either."""
+    """A target for services: this machine, under the name of a cluster.
+
+    >>> aks = ComputeTarget.create(ws, "aks", AksCompute.provisioning_configuration())  # doctest: +SKIP
+    >>> service = Model.deploy(ws, "birds", [model], inference_config, config, aks)  # doctest: +SKIP
+    """
 
     _compute_type = "AKS"
+
+    agent_count: int | None
+    agent_vm_size: str
+    cluster_purpose: str
+    cluster_fqdn: str | None
+    ssl_configuration: SslConfiguration | None
+    system_services: list[SystemService]
+    load_balancer_type: str | None
+    load_balancer_subnet: str | None
+    aks_networking_configuration: Any
 
     class ClusterPurpose:
         """What a cluster is for."""
@@ -255,10 +293,25 @@ class AksCompute(ComputeTarget):
         FAST_PROD = "FastProd"
         DEV_TEST = "DevTest"
 
+    def _take(self, workspace: Workspace, document: ComputeDocument) -> None:
+        super()._take(workspace, document)
+        details = document["details"]
+        self.agent_count = document["max_nodes"]
+        self.agent_vm_size = document["vm_size"]
+        self.cluster_purpose = str(details.get("cluster_purpose") or self.ClusterPurpose.FAST_PROD)
+        self.is_attached = "attached" in details
+        self.cluster_resource_id = str(details["attached"]) if self.is_attached else None
+        self.cluster_fqdn = self.ssl_configuration = self.aks_networking_configuration = None
+        self.load_balancer_type = _text(details.get("load_balancer_type"))
+        self.load_balancer_subnet = _text(details.get("load_balancer_subnet"))
+        self.system_services = []
+
     @staticmethod
-    def attach(workspace: Workspace, name: str, resource_id: str) -> NoReturn:  # type: ignore[override]  # as SDK v1
-        """Refused: Runyard attaches no Kubernetes cluster."""
-        refuse("AksCompute")
+    def attach(workspace: Workspace, name: str, resource_id: str) -> AksCompute:  # type: ignore[override]  # as SDK v1
+        """SDK v1's old way of `ComputeTarget.attach`: a target of this name, with the id kept."""
+        made = ComputeTarget.attach(workspace, name, AksCompute.attach_configuration(resource_id=resource_id))
+        assert isinstance(made, AksCompute)
+        return made
 
     @staticmethod
     def provisioning_configuration(
@@ -278,7 +331,7 @@ class AksCompute(ComputeTarget):
         load_balancer_type: str | None = None,
         load_balancer_subnet: str | None = None,
     ) -> AksProvisioningConfiguration:
-        """The checked settings. Making a cluster of them is refused."""
+        """The checked settings, for `ComputeTarget.create`."""
         return AksProvisioningConfiguration(
             agent_count,
             vm_size,
@@ -306,18 +359,43 @@ class AksCompute(ComputeTarget):
         load_balancer_type: str | None = None,
         load_balancer_subnet: str | None = None,
     ) -> AksAttachConfiguration:
-        """The checked settings. Attaching them is refused."""
+        """The checked settings, for `ComputeTarget.attach`."""
         return AksAttachConfiguration(
             resource_group, cluster_name, resource_id, cluster_purpose, load_balancer_type, load_balancer_subnet
         )
 
-    def update(self, update_configuration: AksUpdateConfiguration) -> NoReturn:
-        """Refused: there is no such cluster."""
-        refuse("AksCompute")
+    def update(self, update_configuration: AksUpdateConfiguration) -> None:
+        """Keep other settings of the balancer. TLS is refused: put a proxy with the certificate before the service."""
+        if not isinstance(update_configuration, AksUpdateConfiguration):
+            raise ComputeTargetException("update takes an AksUpdateConfiguration.")
+        if update_configuration.ssl_configuration is not None:
+            raise ComputeTargetException(
+                "Services listen without TLS here: put a proxy that has the certificate before them."
+            )
+        kept = filled(
+            load_balancer_type=update_configuration.load_balancer_type,
+            load_balancer_subnet=update_configuration.load_balancer_subnet,
+        )
+        self._change(details={**self._document["details"], **kept})
 
     def get_credentials(self) -> NoReturn:
-        """Refused: no credentials are stored."""
-        raise ComputeTargetException("Runyard keeps no credentials of clusters.")
+        """Refused: there is no cluster to log in to."""
+        raise ComputeTargetException("There are no credentials: the target is this machine, not a cluster.")
+
+
+def _cluster(name: str, nodes: int, vm_size: str, details: dict[str, Any]) -> Target:
+    return Target(
+        name=name,
+        engine=LOCAL_ENGINE,
+        type=AksCompute._compute_type,
+        vm_size=vm_size,
+        max_nodes=nodes,
+        details=details,
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _check_choices(purpose: str | None, balancer: str | None) -> None:

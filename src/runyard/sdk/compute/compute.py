@@ -39,8 +39,9 @@ ENDED = (SUCCEEDED, FAILED, CANCELED)
 NOT_FOUND = "compute_not_found"
 
 _CLASSES = {
-    "AmlCompute": "runyard.sdk.compute.aml",
-    "ComputeInstance": "runyard.sdk.compute.instance",
+    "AKS": ("runyard.sdk.compute.aks", "AksCompute"),
+    "AmlCompute": ("runyard.sdk.compute.aml", "AmlCompute"),
+    "ComputeInstance": ("runyard.sdk.compute.instance", "ComputeInstance"),
 }
 _CLUSTERS = "runyard.sdk.compute.cluster"
 
@@ -268,10 +269,10 @@ class ComputeTarget:
 def _class_of(document: ComputeDocument) -> type[ComputeTarget]:
     if document["engine"] != LOCAL_ENGINE:
         return cast("type[ComputeTarget]", import_module(_CLUSTERS).class_of(document["engine"]))
-    name = document["type"]
-    if name not in _CLASSES:
+    if document["type"] not in _CLASSES:
         return ComputeTarget
-    return cast("type[ComputeTarget]", getattr(import_module(_CLASSES[name]), name))
+    module, name = _CLASSES[document["type"]]
+    return cast("type[ComputeTarget]", getattr(import_module(module), name))
 
 
 def _made(workspace: Workspace, name: str, configuration: _Configuration) -> ComputeTarget:

@@ -79,6 +79,7 @@ class Handover:
                 os.close(copy)
         with self._lock:
             self._sizes[digest] = len(content)
+        self.moved(len(content))
         return digest, len(content)
 
     def _take_long(self, file: BinaryIO, begun: memoryview | None = None) -> tuple[str, int]:

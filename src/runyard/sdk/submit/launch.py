@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from runyard.contracts.compute import LOCAL_ENGINE
 from runyard.contracts.distribution import Distribution
@@ -18,6 +18,7 @@ from runyard.sdk.submit.placeholders import variable
 from runyard.system.records import asdict, replace
 
 if TYPE_CHECKING:
+    from runyard.sdk.environment.environment import Environment
     from runyard.sdk.submit.runconfig import RunConfiguration
 
 ON_DEMAND = ("amlcompute", "containerinstance")
@@ -57,14 +58,14 @@ def launch_of(
     if command:
         started, distribution, options = translate(str(command), distribution)
         variables = {**options, **variables}
-    specification = _specification(run_config)
+    specification = specification_in(run_config.environment)
     launch = Launch(
         script=run_config.script or None,
         command=started,
         arguments=[variable(str(argument)) for argument in run_config.arguments or ()],
-        interpreter=_interpreter(specification, engine),
+        interpreter=interpreter_for(specification, engine),
         environment_variables=variables,
-        shell=_shell(engine),
+        shell=shell_for(engine),
         environment=specification.as_dict(),
         container=_container(run_config) if specification.kind == CONTAINER else {},
         max_run_duration_seconds=run_config.max_run_duration_seconds or None,
@@ -75,7 +76,9 @@ def launch_of(
         inputs=list(inputs),
         outputs=list(outputs),
     )
-    return asdict(launch)
+    sent = asdict(launch)
+    del sent["service"]  # replicas are the server's own runs
+    return sent
 
 
 def refuse_on_demand(run_config: RunConfiguration) -> None:
@@ -92,17 +95,16 @@ def refuse_on_demand(run_config: RunConfiguration) -> None:
 def environment_property(run_config: RunConfiguration, engine: str) -> str:
     """The environment that the run uses, for people."""
     environment = run_config.environment
-    specification = _specification(run_config)
+    specification = specification_in(run_config.environment)
     if specification.kind != CURRENT:
         return f"{specification.kind}: {environment.name}"
-    interpreter = _interpreter(specification, engine)
+    interpreter = interpreter_for(specification, engine)
     kind = "user-managed" if environment.python.user_managed_dependencies else "current interpreter"
     return f"{kind}: {interpreter}"
 
 
-def _specification(run_config: RunConfiguration) -> Specification:
+def specification_in(environment: Environment) -> Specification:
     """The environment's specification. An unchanged default environment means the Python that this code runs in."""
-    environment = run_config.environment
     if environment.is_untouched_default():
         return Specification(name=environment.name or "", user_managed=True)
     specification = specification_of(environment.to_dict())
@@ -111,7 +113,7 @@ def _specification(run_config: RunConfiguration) -> Specification:
     return specification
 
 
-def _interpreter(specification: Specification, engine: str) -> str:
+def interpreter_for(specification: Specification, engine: str) -> str:
     """The Python that runs the script where none is built: the one that this code runs in, unless another is named.
 
     A node of a cluster may not have it. Unless it was named, such a node uses its own `python3` instead.
@@ -143,7 +145,8 @@ def _container(run_config: RunConfiguration) -> dict[str, Any]:
     return {"arguments": [str(each) for each in docker.arguments or ()], "shm_size": docker.shm_size, "gpu": bool(gpu)}
 
 
-def _shell(engine: str) -> dict[str, str]:
+def shell_for(engine: str) -> dict[str, str]:
+    """What a run on this machine takes from the shell of this process."""
     if engine != LOCAL_ENGINE:
         return {}
     return {name: os.environ[name] for name in OF_THE_SHELL if name in os.environ}
@@ -157,10 +160,18 @@ def _restarts(run_config: RunConfiguration) -> int:
 
 
 def _variables(run_config: RunConfiguration) -> dict[str, str]:
+    return {**variables_in(run_config.environment), **_checked(run_config.environment_variables)}
+
+
+def variables_in(environment: Environment) -> dict[str, str]:
+    """The variables that an environment sets. SDK v1's example is none."""
     from runyard.sdk.environment.environment import EXAMPLE_VARIABLES
 
-    of_environment = run_config.environment.environment_variables or {}
-    wanted = {**(of_environment if of_environment != EXAMPLE_VARIABLES else {}), **run_config.environment_variables}
+    wanted = environment.environment_variables or {}
+    return _checked(wanted if wanted != EXAMPLE_VARIABLES else {})
+
+
+def _checked(wanted: Mapping[str, object]) -> dict[str, str]:
     variables: dict[str, str] = {}
     for name, value in wanted.items():
         if not name or "=" in name or "\0" in f"{name}{value}":

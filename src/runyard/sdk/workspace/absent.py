@@ -20,11 +20,6 @@ class AbsentParts:
         return {}
 
     @property
-    def webservices(self) -> dict[str, Any]:
-        """Webservices by name: none can be deployed in this version."""
-        return {}
-
-    @property
     def linked_services(self) -> dict[str, Any]:
         """Linked services by name: Runyard has none."""
         return {}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runyard.sdk.experiment import Experiment
     from runyard.sdk.model.model import Model
     from runyard.sdk.run.run import Run
+    from runyard.sdk.webservice.webservice import Webservice
     from runyard.sdk.workspace.keyvault import Keyvault
 
 Used = TypeVar("Used")
@@ -331,6 +332,13 @@ class Workspace(AbsentParts):
         from runyard.sdk.compute.compute import ComputeTarget
 
         return {target.name: target for target in ComputeTarget.list(self)}
+
+    @property
+    def webservices(self) -> dict[str, Webservice]:
+        """The services by name."""
+        from runyard.sdk.webservice.webservice import Webservice
+
+        return {service.name: service for service in Webservice.list(self)}
 
     def get_default_keyvault(self) -> Keyvault:
         """The secrets of the workspace."""

@@ -87,6 +87,7 @@ def find(
     order: Order = NEWEST,
     sizes: Annotated[bool, Query(description="add the bytes of each run's files and logs")] = False,
     include_children: bool = False,
+    services: Annotated[bool, Query(description="with the runs that are replicas of services")] = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the former answer")] = None,
 ) -> Response:
@@ -104,6 +105,7 @@ def find(
         part=part,
         before=before,
         include_children=include_children,
+        services=services,
         order=order,
     )
     with context.store.database.read() as connection:

@@ -13,11 +13,11 @@ from runyard.server.requests import run as run_request
 
 
 class FactReport(BaseModel):
-    """What the reporter of a run saw. Only `ended` carries more than a reason."""
+    """What the reporter of a run saw. Only `ended` and `service` carry more than a reason."""
 
     model_config = ConfigDict(extra="forbid")
 
-    fact: Literal["preparing", "started", "finalizing", "heartbeat", "ended"]
+    fact: Literal["preparing", "started", "finalizing", "heartbeat", "ended", "service"]
     reason: str | None = None
     outcome: Literal["completed", "failed", "canceled"] | None = None
     error: dict[str, JsonValue] | None = None
@@ -26,6 +26,7 @@ class FactReport(BaseModel):
     timed_out: bool = False
     at: AwareDatetime | None = None
     attempt: int | None = None
+    service: dict[str, JsonValue] | None = None  # of a replica of a service
 
 
 def fact_of(report: FactReport) -> Fact:
@@ -42,6 +43,7 @@ def fact_of(report: FactReport) -> Fact:
         timed_out=report.timed_out,
         at=_not_in_future(report.at),
         attempt=report.attempt,
+        service=report.service,
     )
 
 

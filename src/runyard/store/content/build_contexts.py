@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, or_, select
 
 from runyard.store.errors import NotFound
-from runyard.store.tables import environment_maps, environments, launches, models, runs, snapshots
+from runyard.store.tables import environment_maps, environments, launches, models, runs, service_revisions, snapshots
 
 _ADDRESS = re.compile(r"runyard://snapshots/([0-9a-f]{64})/?")
 
@@ -40,12 +40,14 @@ def named(connection: Connection, location: object) -> str | None:
 
 
 def snapshot_is_used() -> ColumnElement[bool]:
-    """The condition that something needs a row of the snapshots: a run's code, what an image is built from, or the
-    files of a model."""
+    """The condition that something needs a row of the snapshots: the code of a run or a service, what an image is built
+    from, or the files of a model."""
     return or_(
         exists().where(runs.c.snapshot_id == snapshots.c.id),
         exists().where(launches.c.context == snapshots.c.id),
         exists().where(environments.c.context == snapshots.c.id),
         exists().where(environment_maps.c.context == snapshots.c.id),
+        exists().where(service_revisions.c.snapshot_id == snapshots.c.id),
+        exists().where(service_revisions.c.context == snapshots.c.id),
         exists().where(models.c.tree == snapshots.c.id),
     )

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, bindparam, insert, select
 from sqlalchemy import update as update_
 
 from runyard.contracts import names
+from runyard.contracts.services.states import EXPERIMENT as OF_SERVICES
 from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.prepared import Prepared
@@ -79,10 +80,13 @@ def find(
     name: str | None = None,
     tags: Iterable[tuple[str, str | None]] = (),
 ) -> list[Experiment]:
-    """The experiments of a workspace, newest first. A tag is (key, value), or (key, None) for any value."""
+    """The experiments of a workspace, newest first, that of its services only by its name. A tag is (key, value), or
+    (key, None) for any value."""
     query = _ROWS.where(experiments.c.workspace == workspaces.serial(connection, workspace))
     if name is not None:
         query = query.where(experiments.c.name == name)
+    else:
+        query = query.where(experiments.c.name != OF_SERVICES)
     if view == ACTIVE_ONLY:
         query = query.where(experiments.c.archived_at.is_(None))
     elif view == ARCHIVED_ONLY:

@@ -13,6 +13,7 @@ from runyard.contracts import names
 from runyard.store import tables
 from runyard.store.errors import Refused
 from runyard.store.runs import labels
+from runyard.store.runs.records import SERVICE
 
 runs = tables.runs
 
@@ -34,7 +35,8 @@ class RunFilter:
 
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
     out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
-    it. `before` asks for runs that were made before that time.
+    it. `before` asks for runs that were made before that time. Runs that are replicas of services are left out unless
+    `services`, or their experiment or id is asked for.
     """
 
     workspace: str | None = None
@@ -50,6 +52,7 @@ class RunFilter:
     part: str | None = None
     before: datetime | None = None
     include_children: bool = False
+    services: bool = False
     order: Order = NEWEST
 
 
@@ -115,6 +118,8 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
         found.append(or_(begins, runs.c.id.endswith(f"_{wanted.short}", autoescape=True)))
     if wanted.part is not None:
         found.append(runs.c.id.contains(wanted.part, autoescape=True))
+    if not (wanted.services or wanted.experiment or wanted.short or wanted.part):
+        found.append(runs.c.kind != SERVICE)
     if wanted.before is not None:
         found.append(runs.c.created_at < wanted.before)
     if wanted.parent is not None:

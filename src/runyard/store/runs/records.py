@@ -18,6 +18,9 @@ SCRIPT = "script"
 SWEEP = "sweep"
 """The kind of a run whose children the scheduler samples. It has no process of its own."""
 
+SERVICE = "service"
+"""The kind of a run that is a replica of a service: it has a node runner, and stays up."""
+
 
 @dataclass(frozen=True)
 class NewRun:
@@ -80,7 +83,7 @@ class Run:
     @property
     def led(self) -> bool:
         """Whether the process that made the run leads it: it has no node runner."""
-        return self.kind not in (SCRIPT, SWEEP)
+        return self.kind not in (SCRIPT, SWEEP, SERVICE)
 
     @property
     def ended(self) -> bool:

@@ -1,0 +1,1 @@
+"""azureml.contrib: `services` of it."""

@@ -1,0 +1,1 @@
+"""azureml.contrib.services, from `runyard.serving.rawhttp`."""

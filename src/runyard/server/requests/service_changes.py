@@ -1,0 +1,458 @@
+"""What is asked of services, stored: a new one, a revision, another number of replicas, keys. The scheduler does it."""
+
+from __future__ import annotations
+
+import secrets as random
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from sqlalchemy import Connection
+
+from runyard.contracts.services import access, states
+from runyard.contracts.services.settings import KEY, NO_KEY, TOKEN, Settings, of_kind
+from runyard.scheduler.services import ports
+from runyard.server.context import ServerContext
+from runyard.server.middleware.problems import Problem
+from runyard.server.requests import service as requests
+from runyard.server.requests.service import KeyRequest, RevisionRequest, ServiceRequest, VersionRequest
+from runyard.server.responses.documents import timestamp
+from runyard.store.assets import services
+from runyard.store.assets.services import NewService, Revision, Service, Version
+from runyard.store.errors import Conflict, NotFound
+
+Json = dict[str, Any]
+
+FIXED = ("host", "port")
+"""Settings that a service keeps: whoever calls it knows them."""
+
+SCALED = ("replicas", "autoscale")
+"""Settings that make no new revision: the processes are the same, more or fewer."""
+
+TOKEN_SECONDS = 12 * 3600
+REFRESH_AFTER = 0.8
+"""Tokens hold for so long, and are to be renewed after that part of it."""
+
+
+def deploy(context: ServerContext, workspace: str, asked: ServiceRequest) -> Service:
+    """A new service; with `overwrite`, a new revision of the one that is there."""
+    requests.checked_name(asked.name)
+    with context.store.database.read() as connection:
+        found = services.look_up(connection, workspace, asked.name)
+    if found is not None and asked.overwrite and found.state != states.DELETING:
+        return _overwrite(context, found, asked)
+    settings = requests.checked_settings(asked.settings, of_kind(asked.kind))
+    version = _first_version(asked)
+    with context.store.database.read() as connection:  # refused before a port is looked for and a key is made
+        if found is not None:
+            raise _exists(found)
+        requests.revision(connection, context.secrets, workspace, asked, version, settings)
+        taken = services.ports(connection)
+    port = ports.check(settings.host, settings.port, taken) if settings.port else ports.pick(settings.host, taken)
+    names = {each: context.secrets.keep_own(random.token_urlsafe(32)) for each in ("primary", "secondary", "signing")}
+    try:
+        with context.store.database.write() as connection:
+            row = services.create(
+                connection,
+                NewService(
+                    workspace=workspace,
+                    name=asked.name,
+                    kind=asked.kind,
+                    settings=settings,
+                    port=port,
+                    keys=names,
+                    tags=asked.tags or {},
+                    properties=asked.properties or {},
+                    description=asked.description,
+                    compute_target=asked.compute_target,
+                ),
+            )
+            traffic = 100.0 if asked.traffic_percentile is None else asked.traffic_percentile
+            services.add_version(connection, row, version, replicas_of(settings), traffic, True, False)
+            new = requests.revision(connection, context.secrets, workspace, asked, version, settings)
+            services.add_revision(connection, row, new)
+            row = _noted(connection, row)
+    except BaseException:
+        for name in names.values():
+            context.secrets.forget(name)
+        raise
+    return _told(context, row)
+
+
+def change(context: ServerContext, workspace: str, name: str, asked: RevisionRequest) -> Service:
+    """Change a service. What its processes must know makes a new revision, which takes the place of the old one."""
+
+    def act(connection: Connection, row: Service) -> Service:
+        version = _default(row)
+        return _changed(context, connection, row, version, asked)
+
+    return _with(context, workspace, name, act)
+
+
+def scale(context: ServerContext, workspace: str, name: str, replicas: int) -> Service:
+    """Give a service so many replicas; it is not scaled by load any more."""
+    if replicas == 0:
+        raise requests.bad(
+            "A service has at least one replica. One that is to have none while nobody calls it has `autoscale` with a "
+            "`min` of 0; `runyard services rm` removes one."
+        )
+    asked = RevisionRequest(models=None, settings={"replicas": replicas, "autoscale": {"enabled": False}})
+    return change(context, workspace, name, asked)
+
+
+def roll_back(context: ServerContext, workspace: str, name: str) -> Service:
+    """Want the revision again that served before the current one."""
+
+    def act(connection: Connection, row: Service) -> Service:
+        version = _default(row)
+        found = services.revisions(connection, row)
+        former = [
+            each
+            for each in found
+            if each.version == version.name and each.state == states.SUPERSEDED and each.number < (version.current or 0)
+        ]
+        if not former:
+            raise Conflict(
+                "no_former_revision",
+                f"There is no revision before the one that {name!r} serves.",
+                f"`runyard services show {name}` lists the revisions.",
+            )
+        target = former[0]
+        services.set_version(connection, row, version.name, wanted=target.number)
+        services.set_revision(connection, row, target.number, states.NEW, "rolled back to")
+        text = f"Going back from revision {version.current} to revision {target.number}"
+        changed = services.change(
+            connection, row, state=states.TRANSITIONING, operation=services.begun("rollback", text)
+        )
+        return services.change(connection, changed, settings=_kept(row.settings, target.settings))
+
+    return _with(context, workspace, name, act)
+
+
+def remove(context: ServerContext, workspace: str, name: str) -> Service:
+    """Have a service stopped and removed."""
+
+    def act(connection: Connection, row: Service) -> Service:
+        if row.state == states.DELETING:
+            return row
+        return services.change(
+            connection, row, state=states.DELETING, operation=services.begun("delete", "Stopping its replicas")
+        )
+
+    return _with(context, workspace, name, act, deleting=True)
+
+
+# -- versions of an endpoint ------------------------------------------------------------------------------------------
+
+
+def add_version(context: ServerContext, workspace: str, name: str, version: str, asked: VersionRequest) -> Service:
+    requests.checked_name(version, "version")
+
+    def act(connection: Connection, row: Service) -> Service:
+        _must_be_endpoint(row)
+        if row.version(version) is not None:
+            raise Conflict(
+                "service_exists", f"The endpoint {name!r} has a version {version!r} already.", "Change it, or rename."
+            )
+        if len(row.versions) >= states.MOST_VERSIONS:
+            raise requests.bad(f"The endpoint {name!r} has {len(row.versions)} versions, which is the most.")
+        settings = requests.checked_settings(_without(asked.settings, FIXED), row.settings)
+        share = asked.traffic_percentile or 0.0
+        _check_shares(row, version, share)
+        services.add_version(
+            connection, row, version, replicas_of(settings), share, bool(asked.is_default), bool(asked.is_control)
+        )
+        new = requests.revision(connection, context.secrets, workspace, asked, version, settings)
+        services.add_revision(connection, row, new)
+        operation = services.begun("create_version", f"Bringing up version {version}")
+        return services.change(connection, row, state=states.TRANSITIONING, operation=operation)
+
+    return _with(context, workspace, name, act)
+
+
+def change_version(context: ServerContext, workspace: str, name: str, version: str, asked: VersionRequest) -> Service:
+    def act(connection: Connection, row: Service) -> Service:
+        _must_be_endpoint(row)
+        found = _version(row, version)
+        values: Json = {}
+        if asked.traffic_percentile is not None:
+            _check_shares(row, version, asked.traffic_percentile)
+            values["traffic"] = asked.traffic_percentile
+        for flag in ("is_default", "is_control"):
+            if getattr(asked, flag) is not None:
+                values[flag] = getattr(asked, flag)
+        if values.get("is_default") is False and found.is_default:
+            raise requests.bad(f"{version!r} is the default version: make another one the default instead.")
+        services.set_version(connection, row, version, **values)
+        return _changed(context, connection, _got(connection, row), found, asked)
+
+    return _with(context, workspace, name, act)
+
+
+def remove_version(context: ServerContext, workspace: str, name: str, version: str) -> Service:
+    def act(connection: Connection, row: Service) -> Service:
+        _must_be_endpoint(row)
+        found = _version(row, version)
+        if found.is_default:
+            raise requests.bad(
+                f"{version!r} is the default version of {name!r}: make another one the default first, or remove the "
+                "whole endpoint."
+            )
+        services.remove_version(connection, row, version)
+        return services.change(connection, row, operation=services.begun("delete_version", f"Stopping {version}"))
+
+    return _with(context, workspace, name, act)
+
+
+# -- keys and tokens --------------------------------------------------------------------------------------------------
+
+
+def keys(context: ServerContext, workspace: str, name: str) -> Json:
+    row = _read(context, workspace, name)
+    if row.settings.authentication != KEY:
+        raise _no_keys(row)
+    return {each: context.secrets.value(row.keys[each]) for each in ("primary", "secondary")}
+
+
+def renew_key(context: ServerContext, workspace: str, name: str, asked: KeyRequest) -> Json:
+    row = _read(context, workspace, name)
+    if row.settings.authentication != KEY:
+        raise _no_keys(row)
+    which = asked.key.lower()
+    value = asked.value or random.token_urlsafe(32)
+    new = context.secrets.keep_own(value)
+    try:
+        with context.store.database.write() as connection:
+            row = services.get(connection, workspace, name)
+            before = row.keys[which]
+            row = services.change(connection, row, keys={**row.keys, which: new})
+    except BaseException:
+        context.secrets.forget(new)
+        raise
+    context.secrets.forget(before)
+    context.scheduler.services.write_access(row)
+    return {each: context.secrets.value(row.keys[each]) for each in ("primary", "secondary")}
+
+
+def token(context: ServerContext, workspace: str, name: str) -> Json:
+    row = _read(context, workspace, name)
+    if row.settings.authentication != TOKEN:
+        raise requests.bad(
+            f"The service {name!r} asks for {_asks_for(row)}: tokens are for services with `authentication` 'token' "
+            "(token_auth_enabled=True)."
+        )
+    now = time.time()
+    until = now + TOKEN_SECONDS
+    made = access.issue_token(context.secrets.value(row.keys["signing"]), row.name, now, until)
+    refresh = datetime.fromtimestamp(now + REFRESH_AFTER * TOKEN_SECONDS, timezone.utc)
+    return {
+        "token": made,
+        "refresh_by": timestamp(refresh),
+        "expires_at": timestamp(datetime.fromtimestamp(until, timezone.utc)),
+    }
+
+
+# -- within -----------------------------------------------------------------------------------------------------------
+
+
+def replicas_of(settings: Settings) -> int:
+    """How many replicas a service begins with."""
+    return max(1, settings.autoscale.min) if settings.autoscale.enabled else settings.replicas
+
+
+def _overwrite(context: ServerContext, row: Service, asked: ServiceRequest) -> Service:
+    if (row.kind == states.ENDPOINT) != (asked.kind == states.ENDPOINT):
+        raise Conflict(
+            "service_exists",
+            f"{row.name!r} is a service of the kind {row.kind!r}, and cannot become one of the kind {asked.kind!r}.",
+            f"Remove it first: `runyard services rm {row.name}`.",
+        )
+    given = _without(asked.settings, FIXED)
+    base = Settings(**{**vars(of_kind(asked.kind)), "host": row.settings.host, "port": row.settings.port})
+    asked.settings = {}
+
+    def act(connection: Connection, row: Service) -> Service:
+        settings = requests.checked_settings(given, base)
+        version = _default(row)
+        new = requests.revision(
+            connection, context.secrets, row.workspace, asked, version.name, settings, reason="overwritten"
+        )
+        services.set_version(connection, row, version.name, replicas=replicas_of(settings))
+        number = services.add_revision(connection, row, new)
+        return services.change(
+            connection,
+            row,
+            kind=asked.kind,
+            settings=settings,
+            tags=asked.tags or {},
+            properties=asked.properties or {},
+            description=asked.description,
+            compute_target=asked.compute_target,
+            state=states.TRANSITIONING,
+            operation=services.begun("overwrite", f"Bringing up revision {number}"),
+        )
+
+    return _with(context, row.workspace, row.name, act)
+
+
+def _changed(
+    context: ServerContext, connection: Connection, row: Service, version: Version, asked: RevisionRequest
+) -> Service:
+    values: Json = {}
+    if asked.tags is not None:
+        values["tags"] = asked.tags
+    if asked.description is not None:
+        values["description"] = asked.description
+    if asked.properties is not None:
+        values["properties"] = _with_properties(row, asked.properties)
+    same = {"host": (None, row.settings.host), "port": (None, row.settings.port, row.port)}
+    fixed = [name for name in FIXED if asked.settings.get(name) not in same[name]]
+    if fixed:
+        raise requests.bad(
+            f"A service keeps its {fixed[0]}, so that its callers find it: to change it, remove and deploy it again."
+        )
+    settings = requests.checked_settings(_without(asked.settings, FIXED), row.settings)
+    former = _wanted(services.revisions(connection, row), version)
+    new_code = asked.models is not None or asked.launch is not None
+    if new_code or _for_processes(settings) != _for_processes(former.settings):
+        new = requests.revision(
+            connection, context.secrets, row.workspace, asked, version.name, settings, former, "updated"
+        )
+        number = services.add_revision(connection, row, new)
+        values["operation"] = services.begun("update", f"Bringing up revision {number}")
+        values["state"] = states.TRANSITIONING
+    elif settings != row.settings:
+        values["operation"] = services.begun("scale", f"{_words(settings)}")
+    if settings != row.settings:
+        values["settings"] = settings
+        if _scale(settings) != _scale(row.settings):
+            services.set_version(connection, row, version.name, replicas=replicas_of(settings))
+    return services.change(connection, row, **values) if values else row
+
+
+def _words(settings: Settings) -> str:
+    scale = settings.autoscale
+    return f"Scaling between {scale.min} and {scale.max}" if scale.enabled else f"Scaling to {settings.replicas}"
+
+
+def _for_processes(settings: Settings) -> Json:
+    """What processes must be started anew for. One that may have no replica has a gateway in front of them."""
+    return {**_without(settings.as_dict(), (*FIXED, *SCALED)), "on_demand": settings.on_demand}
+
+
+def _scale(settings: Settings) -> Json:
+    return {name: value for name, value in settings.as_dict().items() if name in SCALED}
+
+
+def _kept(now: Settings, former: Settings) -> Settings:
+    """The settings of a former revision, where it is and as many replicas as there are now."""
+    return Settings(**{**vars(former), **{name: getattr(now, name) for name in (*FIXED, *SCALED)}})
+
+
+def _without(given: Mapping[str, Any], left_out: tuple[str, ...]) -> Json:
+    return {name: value for name, value in given.items() if name not in left_out}
+
+
+def _with_properties(row: Service, added: Mapping[str, str]) -> dict[str, str]:
+    for key, value in added.items():
+        if row.properties.get(key, value) != value:
+            raise Conflict(
+                "property_fixed", f"The property {key!r} of {row.name!r} is set already.", "Use another name, or a tag."
+            )
+    return {**row.properties, **added}
+
+
+def _wanted(found: list[Revision], version: Version) -> Revision:
+    return next(each for each in found if each.number == (version.wanted or version.current))
+
+
+def _with(
+    context: ServerContext,
+    workspace: str,
+    name: str,
+    act: Callable[[Connection, Service], Service],
+    deleting: bool = False,
+) -> Service:
+    with context.store.database.write() as connection:
+        row = services.get(connection, workspace, name)
+        if row.state == states.DELETING and not deleting:
+            raise Conflict("service_busy", f"The service {name!r} is being removed.", "Wait until it is gone.")
+        row = act(connection, row)
+        row = _noted(connection, row)
+    return _told(context, row)
+
+
+def _told(context: ServerContext, row: Service) -> Service:
+    context.scheduler.services.changed(row.id)
+    return row
+
+
+def _got(connection: Connection, row: Service) -> Service:
+    found = services.by_id(connection, row.id)
+    assert found is not None
+    return found
+
+
+def _noted(connection: Connection, row: Service) -> Service:
+    row = _got(connection, row)
+    services.note_uses(connection, row)
+    return row
+
+
+def _read(context: ServerContext, workspace: str, name: str) -> Service:
+    with context.store.database.read() as connection:
+        return services.get(connection, workspace, name)
+
+
+def _default(row: Service) -> Version:
+    return next((each for each in row.versions if each.is_default), row.versions[0])
+
+
+def _version(row: Service, name: str) -> Version:
+    found = row.version(name)
+    if found is None:
+        raise NotFound(
+            "version_not_found",
+            f"The endpoint {row.name!r} has no version {name!r}.",
+            f"It has: {', '.join(each.name for each in row.versions)}.",
+        )
+    return found
+
+
+def _first_version(asked: ServiceRequest) -> str:
+    if asked.kind != states.ENDPOINT:
+        if asked.version_name or asked.traffic_percentile is not None:
+            raise requests.bad("Only an endpoint has versions with shares of the requests.")
+        return ""
+    return requests.checked_name(asked.version_name or "default", "version")
+
+
+def _must_be_endpoint(row: Service) -> None:
+    if row.kind != states.ENDPOINT:
+        raise requests.bad(f"{row.name!r} is no endpoint: only those have versions.")
+
+
+def _check_shares(row: Service, version: str, share: float) -> None:
+    total = share + sum(each.traffic for each in row.versions if each.name != version and not each.is_default)
+    if total > 100:
+        raise requests.bad(f"The versions beside the default one would get {total:g} % of the requests.")
+
+
+def _exists(row: Service) -> Conflict:
+    if row.state == states.DELETING:
+        return Conflict("service_busy", f"The service {row.name!r} is being removed.", "Wait until it is gone.")
+    return Conflict(
+        "service_exists",
+        f"There is a service {row.name!r} in the workspace {row.workspace!r} already.",
+        f"Use another name, deploy with overwrite=True, or remove it: `runyard services rm {row.name}`.",
+        {"service": row.name},
+    )
+
+
+def _no_keys(row: Service) -> Problem:
+    return requests.bad(f"The service {row.name!r} asks for {_asks_for(row)}, so it has no keys to show.")
+
+
+def _asks_for(row: Service) -> str:
+    return {NO_KEY: "no key", KEY: "a key", TOKEN: "a token"}[row.settings.authentication]

@@ -1,0 +1,70 @@
+"""Who may ask: compares the key or token of a request with the file of the service, which may change at any time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from runyard.contracts.services.access import Access, hash_of
+from runyard.contracts.services.worker import USER_TOKEN_HEADER, Authentication
+from runyard.serving.failure import CannotServe
+from runyard.serving.http.head import Head
+from runyard.system.json_files import BadFile
+
+LOOK_SECONDS = 0.5
+"""How often the file is looked at."""
+
+
+class Guard:
+    def __init__(self, authentication: Authentication, service: str, user_token_hash: str = "") -> None:
+        self._mode, self._service, self._user = authentication.mode, service, user_token_hash
+        self._path = Path(authentication.file)
+        self._seen: tuple[int, int, int] | None = None
+        self._looked = 0.0
+        self._access = Access()
+        if self._mode != "none":
+            try:
+                self._look()
+            except (OSError, BadFile) as error:
+                raise CannotServe(f"The keys of the service cannot be read: {error}") from error
+
+    @property
+    def open(self) -> bool:
+        """Whether everybody may ask."""
+        return self._mode == "none"
+
+    def lets(self, head: Head) -> bool:
+        if self._mode == "none":
+            return True
+        now = time.monotonic()
+        if now - self._looked > LOOK_SECONDS:
+            self._looked = now
+            try:
+                self._look()
+            except (OSError, BadFile) as error:  # those that were read last stay valid
+                print(f"The keys of the service cannot be read again: {error}", file=sys.stderr)
+        if head.opened_by is self._access:
+            return True
+        scheme, _, shown = head.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not self._access.opens(self._mode, self._service, shown.strip(), time.time()):
+            return False
+        if self._mode == "key":  # a token is compared each time: it ends
+            head.opened_by = self._access
+        return True
+
+    def is_users(self, head: Head) -> bool:
+        """Whether the request shows the user's own token, and may see the inside of errors."""
+        shown = head.headers.get(USER_TOKEN_HEADER)
+        return bool(shown and self._user) and Access(keys=[self._user]).opens("key", "", shown or "", 0)
+
+    def _look(self) -> None:
+        status = os.stat(self._path)
+        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if seen != self._seen:
+            self._access = Access.read(self._path)
+            self._seen = seen
+
+
+__all__ = ["Guard", "hash_of"]

@@ -1,0 +1,292 @@
+"""Passing requests on to the version that is to answer them; those for which nobody is there wait until somebody is.
+
+A request is read whole before it is passed on, so that it can be given to another replica when the one that it went to
+was about to end: it is given again only when not a byte of an answer has come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from runyard.contracts.services.plan import Route, Routes
+from runyard.serving.gateway.load import Loads
+from runyard.serving.gateway.messages import LONGEST_HEAD, BadMessage, Head, body_of, read_head
+from runyard.serving.listener import obtain
+from runyard.system.json_files import BadFile, read_object
+
+LOOK_EVERY = 0.05
+WRITE_EVERY = 1.0
+TRIES = 3
+IDLE_SECONDS = 75.0
+"""Seconds for which a caller's connection may be silent."""
+
+KEPT = 32
+"""Open connections to a version that wait for the next request."""
+
+_TEXT = {400: "Bad Request", 413: "Payload Too Large", 502: "Bad Gateway", 503: "Service Unavailable"}
+
+Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class NoAnswer(ConnectionError):
+    """A replica ended the connection before a byte of an answer came."""
+
+
+class Gateway:
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._service = str(settings["service"])
+        self._status, self._routes_file = str(settings["status"]), Path(settings["routes"])
+        self._wake_seconds = float(settings.get("wake_seconds") or 310.0)
+        self._drain_seconds = float(settings.get("drain_seconds") or 30.0)
+        self._most_bytes = int(settings.get("max_request_bytes") or 256 << 20)
+        self._listening, self._offer = obtain(settings["listener"], settings["host"], int(settings["port"]))
+        self._loads = Loads(f"{self._status}.metrics.0")
+        self._routes = Routes()
+        self._seen: tuple[int, int] | None = None
+        self._changed = asyncio.Event()
+        self._idle: dict[tuple[str, int], list[Pair]] = {}
+        self._callers: set[asyncio.Task[None]] = set()
+        self._draining = False
+        self._was_waiting = -1
+
+    async def serve(self) -> int:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, ended.set)
+        if self._offer is not None:
+            loop.add_reader(self._offer.fileno(), self._offer.answer)
+        self._look()
+        server = await asyncio.start_server(self._connected, sock=self._listening, limit=LONGEST_HEAD)
+        self._write_status("ready")
+        following = asyncio.ensure_future(self._follow())
+        await ended.wait()
+        self._draining = True
+        self._write_status("draining")
+        server.close()
+        await self._drained()
+        following.cancel()
+        if self._offer is not None:
+            loop.remove_reader(self._offer.fileno())
+            self._offer.close()
+        return 0
+
+    async def _drained(self) -> None:
+        deadline = time.monotonic() + self._drain_seconds
+        while self._loads.running + self._loads.waiting and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK_EVERY)
+        for each in list(self._callers):
+            each.cancel()
+
+    # -- where to ---------------------------------------------------------------------------------------------------
+
+    async def _follow(self) -> None:
+        """Look at the routes again when they change, and leave the load for whoever scales the service."""
+        written = 0.0
+        while True:
+            self._look()
+            self._tell_waiting()
+            if time.monotonic() - written > WRITE_EVERY:
+                written = time.monotonic()
+                self._loads.write()
+            await asyncio.sleep(LOOK_EVERY)
+
+    def _look(self) -> None:
+        try:
+            found = os.stat(self._routes_file)
+            now = (found.st_mtime_ns, found.st_ino)
+            if now != self._seen:
+                self._routes, self._seen = Routes.from_dict(read_object(self._routes_file)), now
+                self._changed.set()
+                self._changed = asyncio.Event()
+        except (OSError, BadFile, TypeError):  # not there yet, or another version's
+            return
+
+    def _chosen(self) -> str:
+        """The version that answers the next request."""
+        routes = [each for each in self._routes.routes if each.share > 0]
+        if not routes:
+            return ""
+        return random.choices(routes, [each.share for each in routes])[0].version
+
+    def _route(self, version: str) -> Route | None:
+        found = next((each for each in self._routes.routes if each.version == version), None)
+        return found if found is not None and found.port else None
+
+    # -- callers ----------------------------------------------------------------------------------------------------
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._talk(reader, writer))
+        self._callers.add(task)
+        task.add_done_callback(self._callers.discard)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._answer(reader, writer) and not self._draining:
+                continue
+        except BadMessage as error:
+            with contextlib.suppress(ConnectionError):
+                await _refuse(writer, 400, str(error))
+        except (OSError, EOFError, asyncio.TimeoutError):  # the caller has gone, or is silent
+            return
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; whether the connection is used again."""
+        head = await asyncio.wait_for(read_head(reader), IDLE_SECONDS)
+        if head is None:
+            return False
+        if (head.get(b"expect") or b"").lower() == b"100-continue":
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body = bytearray()
+        async for piece in body_of(reader, head):
+            body += piece
+            if len(body) > self._most_bytes:
+                await _refuse(writer, 413, f"The request has more than {self._most_bytes} bytes.")
+                return False
+        if head.path == b"/" and head.method in (b"GET", b"HEAD"):  # liveness: it wakes nobody
+            await _send(writer, 200, b"Healthy", b"text/plain")
+            return head.stays_open
+        version = self._chosen()
+        return await self._pass_on(version, head, bytes(body), writer)
+
+    async def _pass_on(self, version: str, head: Head, body: bytes, writer: asyncio.StreamWriter) -> bool:
+        deadline = time.monotonic() + self._wake_seconds
+        failed = 0
+        while True:
+            pair, fresh, address = await self._connection(version, deadline)
+            if pair is None:
+                await _refuse(writer, 503, "No replica of the service became ready in time.", retry=True)
+                return False
+            load = self._loads.of(version)
+            load.change(running=1)
+            try:
+                return await self._exchange(pair, address, version, head, body, writer)
+            except NoAnswer:
+                failed += fresh
+                if failed >= TRIES:
+                    await _refuse(writer, 502, "The process that worked on this request has ended.")
+                    return False
+                await asyncio.sleep(LOOK_EVERY if fresh else 0)
+            finally:
+                load.change(running=-1)
+
+    async def _connection(self, version: str, deadline: float) -> tuple[Pair | None, bool, tuple[str, int]]:
+        """A connection to a replica of a version, whether it is a new one, and its address; waits until there is
+        one."""
+        load = self._loads.of(version)
+        load.change(waiting=1)
+        try:
+            while time.monotonic() < deadline:
+                route, changed = self._route(version), self._changed
+                if route is not None:
+                    address = (route.host, route.port)
+                    kept = self._idle.get(address, [])
+                    while kept:
+                        pair = kept.pop()
+                        if not pair[0].at_eof() and not pair[1].is_closing():
+                            return pair, False, address
+                    with contextlib.suppress(OSError):
+                        return await asyncio.open_connection(*address, limit=LONGEST_HEAD), True, address
+                self._tell_waiting()
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(changed.wait(), LOOK_EVERY if route is not None else 1.0)
+            return None, False, ("", 0)
+        finally:
+            load.change(waiting=-1)
+
+    async def _exchange(
+        self, pair: Pair, address: tuple[str, int], version: str, head: Head, body: bytes, writer: asyncio.StreamWriter
+    ) -> bool:
+        theirs, to_them = pair
+        try:
+            to_them.write(head.sent_on((b"Connection", b"keep-alive")) + body)
+            await to_them.drain()
+            answer = await read_head(theirs)
+            while answer is not None and answer.status == 100:
+                answer = await read_head(theirs)
+        except (ConnectionError, BadMessage) as error:
+            to_them.close()
+            raise NoAnswer(str(error)) from error
+        if answer is None:
+            to_them.close()
+            raise NoAnswer
+        try:
+            again = head.stays_open and (answer.chunked or answer.length is not None or _has_no_body(head, answer))
+            kept = answer.stays_open
+            marks = [(b"X-Runyard-Version", version.encode())] if version else []
+            writer.write(answer.sent_on(*marks, (b"Connection", b"keep-alive" if again else b"close")))
+            if not _has_no_body(head, answer):
+                async for piece in body_of(theirs, answer, until_end=True):
+                    writer.write(piece)
+                    await writer.drain()
+            await writer.drain()
+        except BaseException:
+            to_them.close()
+            raise
+        idle = self._idle.setdefault(address, [])
+        if kept and again and len(idle) < KEPT:
+            idle.append(pair)
+        else:
+            to_them.close()
+        return again
+
+    # -- what it tells ----------------------------------------------------------------------------------------------
+
+    def _tell_waiting(self) -> None:
+        """Whoever starts replicas looks at the status: it must know at once that somebody waits for the first."""
+        waiting = sum(self._loads.of(each.version).waiting for each in self._routes.routes if not each.port)
+        if bool(waiting) != bool(self._was_waiting) or self._was_waiting < 0:
+            self._was_waiting = waiting
+            self._write_status("draining" if self._draining else "ready")
+
+    def _write_status(self, state: str) -> None:
+        host, port = self._listening.getsockname()[:2]
+        status = {
+            "state": state,
+            "pid": os.getpid(),
+            "host": host,
+            "port": port,
+            "workers": [],
+            "waiting": max(0, self._was_waiting),
+            "error": None,
+        }
+        with open(f"{self._status}.new", "w", encoding="utf-8") as file:
+            json.dump(status, file)
+        os.replace(f"{self._status}.new", self._status)
+
+
+def _has_no_body(head: Head, answer: Head) -> bool:
+    return head.method == b"HEAD" or answer.status in (204, 304)
+
+
+async def _refuse(writer: asyncio.StreamWriter, status: int, text: str, retry: bool = False) -> None:
+    print(f"{status}: {text}", file=sys.stderr, flush=True)
+    body = json.dumps({"error": text}).encode()
+    await _send(writer, status, body, b"application/json", retry, close=True)
+
+
+async def _send(
+    writer: asyncio.StreamWriter, status: int, body: bytes, kind: bytes, retry: bool = False, close: bool = False
+) -> None:
+    lines = [
+        f"HTTP/1.1 {status} {_TEXT.get(status, 'OK')}".encode(),
+        b"Content-Type: " + kind,
+        b"Content-Length: " + str(len(body)).encode(),
+    ]
+    if retry:
+        lines.append(b"Retry-After: 1")
+    if close:
+        lines.append(b"Connection: close")
+    writer.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
+    await writer.drain()

@@ -1,0 +1,129 @@
+"""Reading HTTP/1.1 messages from a stream, as far as one must to pass them on: the head, and where the body ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import AsyncIterator
+
+from runyard.system.records import record
+
+LONGEST_HEAD = 64 * 1024
+PIECE = 64 * 1024
+_HOP = (b"connection", b"keep-alive", b"proxy-connection", b"te", b"upgrade")
+
+
+class BadMessage(ValueError):
+    """What came is no HTTP message; the text is for its sender."""
+
+
+@record(frozen=True)
+class Head:
+    """The first line of a message and its headers, as they came."""
+
+    first: bytes
+    headers: list[tuple[bytes, bytes]]
+
+    def get(self, name: bytes) -> bytes | None:
+        """The value of a header; its name in small letters."""
+        return next((value for key, value in self.headers if key.lower() == name), None)
+
+    @property
+    def method(self) -> bytes:
+        return self.first.split(b" ", 1)[0]
+
+    @property
+    def path(self) -> bytes:
+        return self.first.split(b" ")[1].partition(b"?")[0]
+
+    @property
+    def status(self) -> int:
+        """Of a response."""
+        return int(self.first.split(b" ", 2)[1])
+
+    @property
+    def chunked(self) -> bool:
+        return b"chunked" in (self.get(b"transfer-encoding") or b"").lower()
+
+    @property
+    def length(self) -> int | None:
+        value = self.get(b"content-length")
+        if value is None:
+            return None
+        if not value.isdigit():
+            raise BadMessage("Content-Length is no number.")
+        return int(value)
+
+    @property
+    def stays_open(self) -> bool:
+        """Whether its sender means to use the connection again."""
+        wish = (self.get(b"connection") or b"").lower()
+        if self.first.endswith(b"HTTP/1.0") or self.first.startswith(b"HTTP/1.0"):
+            return b"keep-alive" in wish
+        return b"close" not in wish
+
+    def sent_on(self, *more: tuple[bytes, bytes]) -> bytes:
+        """The head for the next connection: without what was meant for this one."""
+        lines = [self.first]
+        lines += [key + b": " + value for key, value in self.headers if key.lower() not in _HOP]
+        lines += [key + b": " + value for key, value in more]
+        return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head | None:
+    """The next head; None when the connection ends before one."""
+    try:
+        text = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    except asyncio.LimitOverrunError:
+        raise BadMessage(f"The head of the request has more than {LONGEST_HEAD} bytes.") from None
+    first, *lines = text[:-4].lstrip(b"\r\n").split(b"\r\n")
+    headers = []
+    for line in lines:
+        name, colon, value = line.partition(b":")
+        if not colon or name != name.strip():
+            raise BadMessage("A header has no name.")
+        headers.append((name, value.strip()))
+    if first.count(b" ") < 2 and not first.startswith(b"HTTP/1."):
+        raise BadMessage("The first line is not that of an HTTP request.")
+    return Head(first, headers)
+
+
+async def body_of(reader: asyncio.StreamReader, head: Head, until_end: bool = False) -> AsyncIterator[bytes]:
+    """The bytes of a body as they are on the wire, piece by piece. `until_end`: without a length, to the end."""
+    if head.chunked:
+        async for piece in _chunks(reader):
+            yield piece
+        return
+    length = head.length
+    if length is None and until_end:
+        while True:
+            piece = await reader.read(PIECE)
+            if not piece:
+                return
+            yield piece
+    left = length or 0
+    while left:
+        piece = await reader.read(min(left, PIECE))
+        if not piece:
+            raise ConnectionError("the connection ended within a body")
+        left -= len(piece)
+        yield piece
+
+
+async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    while True:
+        line = await reader.readuntil(b"\r\n")
+        try:
+            size = int(line.split(b";")[0].strip(), 16)
+        except ValueError:
+            raise BadMessage("A chunk of the body has no size.") from None
+        yield line
+        if size == 0:
+            break
+        yield await reader.readexactly(size + 2)
+    while True:  # trailers
+        line = await reader.readuntil(b"\r\n")
+        yield line
+        if line == b"\r\n":
+            return

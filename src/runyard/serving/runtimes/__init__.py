@@ -1,0 +1,1 @@
+"""Models without code: one module for each framework, behind the interface in `base`."""

@@ -1,0 +1,1 @@
+"""Entry scripts: loading one, calling its `run`, and saying what went wrong in it."""

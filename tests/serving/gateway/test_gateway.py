@@ -1,0 +1,162 @@
+"""The gateway with real sockets: shares, waiting for the first replica, replicas that end, callers that misbehave."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.waiting import wait_until
+
+from runyard.contracts.services.plan import Route, Routes
+
+
+class Replica(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    ends_first = 0
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if type(self).ends_first:
+            type(self).ends_first -= 1
+            self.close_connection = True
+            return
+        if self.path == "/chunked":
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: Any) -> None:
+        """Nothing is printed in tests."""
+
+
+@contextmanager
+def replica(**changes: Any) -> Iterator[int]:
+    """Something that echoes; its port."""
+    kind = type("Echo", (Replica,), changes)
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+class Gateway:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        settings = {
+            "service": "mine",
+            "status": str(folder / "status.json"),
+            "routes": str(folder / "routes.json"),
+            "listener": str(folder / "listener"),
+            "host": "127.0.0.1",
+            "port": 0,
+            "wake_seconds": 20,
+            "drain_seconds": 5,
+        }
+        (folder / "settings.json").write_text(json.dumps(settings))
+        command = [sys.executable, "-m", "runyard.serving.gateway", str(folder / "settings.json")]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        wait_until(lambda: (folder / "status.json").exists(), "the gateway")
+
+    def status(self) -> Any:
+        return json.loads((self._folder / "status.json").read_text())
+
+    def route(self, *routes: Route) -> None:
+        (self._folder / "routes.new").write_text(json.dumps(Routes(list(routes)).as_dict()))
+        os.replace(self._folder / "routes.new", self._folder / "routes.json")
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.status()["port"], timeout=30)
+
+    def ask(self, body: bytes = b"hello", path: str = "/score") -> tuple[int, bytes, str | None]:
+        connection = self.connect()
+        connection.request("POST", path, body)
+        answer = connection.getresponse()
+        return answer.status, answer.read(), answer.getheader("X-Runyard-Version")
+
+
+@pytest.fixture
+def gateway(tmp_path: Path) -> Iterator[Gateway]:
+    made = Gateway(tmp_path)
+    yield made
+    made.process.send_signal(signal.SIGTERM)
+    assert made.process.wait(20) == 0
+
+
+def test_requests_go_to_versions_by_their_shares(gateway: Gateway) -> None:
+    with replica() as blue, replica() as green:
+        gateway.route(Route("blue", 75, port=blue), Route("green", 25, port=green), Route("off", 0, port=1))
+        wait_until(lambda: gateway.ask()[0] == 200)
+        seen = [gateway.ask()[2] for _ in range(100)]
+    assert set(seen) == {"blue", "green"}
+    assert seen.count("blue") > seen.count("green")
+
+
+def test_a_request_waits_for_the_first_replica_and_this_is_told(gateway: Gateway) -> None:
+    gateway.route(Route("", 100))
+    found: list[Any] = []
+    asking = threading.Thread(target=lambda: found.append(gateway.ask(b"early")), daemon=True)
+    asking.start()
+    wait_until(lambda: gateway.status()["waiting"], "word of somebody who waits")
+    connection = gateway.connect()
+    connection.request("GET", "/")
+    assert connection.getresponse().read() == b"Healthy", "liveness wakes nobody"
+    with replica() as port:
+        gateway.route(Route("", 100, port=port))
+        asking.join(20)
+    assert found == [(200, b"early", None)]
+    wait_until(lambda: not gateway.status()["waiting"], "nobody who waits")
+
+
+def test_a_replica_that_ends_without_an_answer_is_asked_again(gateway: Gateway) -> None:
+    with replica(ends_first=1) as port:
+        gateway.route(Route("", 100, port=port))
+        assert gateway.ask(b"again")[:2] == (200, b"again")
+    with replica(ends_first=100) as port:
+        gateway.route(Route("", 100, port=port))
+        wait_until(lambda: gateway.ask()[0] == 502, "that it gives up")
+
+
+def test_a_connection_is_used_again_and_bodies_come_whole(gateway: Gateway) -> None:
+    large = os.urandom(3_000_000)
+    with replica() as port:
+        gateway.route(Route("", 100, port=port))
+        connection = gateway.connect()
+        for body in (b"one", large, b""):
+            connection.request("POST", "/score", body)
+            assert connection.getresponse().read() == body
+        connection.request("POST", "/score", iter([b"in ", b"pieces"]), {"Content-Length": "9"})
+        assert connection.getresponse().read() == b"in pieces"
+        connection.request("POST", "/chunked", b"")
+        assert connection.getresponse().read() == b"abcde"
+
+
+def test_what_is_no_request_is_refused(gateway: Gateway) -> None:
+    connection = gateway.connect()
+    connection.connect()
+    assert connection.sock is not None
+    connection.sock.sendall(b"hello there\r\n\r\n")
+    assert connection.sock.recv(100).startswith(b"HTTP/1.1 400")
+    connection = gateway.connect()
+    connection.putrequest("POST", "/score")
+    connection.putheader("Content-Length", "many")
+    connection.endheaders()
+    assert connection.getresponse().status == 400
