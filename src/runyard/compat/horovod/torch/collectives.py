@@ -4,7 +4,7 @@ nccl can do."""
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import torch
 import torch.distributed as dist
@@ -14,6 +14,8 @@ from ..core.requests import ALLGATHER, ALLREDUCE, ALLTOALL, BROADCAST, REDUCESCA
 from .adasum import adasum
 
 LIMIT = timedelta(days=7)  # how long a collective may take: the coordinator sees to ranks that are gone
+
+LARGE = 4 << 20  # bytes from which on a tensor is reduced on its own, where it is
 
 _STAND_INS = {torch.bool: torch.uint8, torch.int16: torch.int32}
 _OPS = {"min": "MIN", "max": "MAX", "product": "PRODUCT"}
@@ -65,15 +67,18 @@ class Collectives:
         return [[target for _, target in ticket.payload] for ticket in job.tickets]
 
     def _reduce_pairs(self, pairs: list[Any], request: Request) -> None:
-        by_type: dict[Any, list[Any]] = {}
-        for pair in pairs:
-            by_type.setdefault(pair[0].dtype, []).append(pair)
-        for dtype, group in by_type.items():
-            if len(group) == 1 and group[0][1] is not None and group[0][1].is_contiguous():
-                source, target = group[0]
-                if source is not target:
-                    target.copy_(source)
-                _scale(target, self._reduce(target, request))
+        """Small tensors travel in one buffer; large ones from where they are, because copies would cost more than
+        another message. All are under way before one is waited for. Which are large is the same on every rank."""
+        small: dict[Any, list[Any]] = {}
+        parts: list[tuple[Any, list[Any], list[Any]]] = []  # what is reduced; where its views are written to
+        for source, target in pairs:
+            if source.numel() * source.element_size() < LARGE:
+                small.setdefault(source.dtype, []).append((source, target))
+            else:
+                parts.append(_placed(source, target))
+        for dtype, group in small.items():
+            if len(group) == 1:
+                parts.append(_placed(*group[0]))
                 continue
             flat = self._buffer(dtype, sum(source.numel() for source, _ in group), group[0][0].device)
             views, start = [], 0
@@ -81,40 +86,53 @@ class Collectives:
                 views.append(flat[start : start + source.numel()].view(source.shape))
                 start += source.numel()
             _copy_all(views, [source for source, _ in group])
-            factor = self._reduce(flat, request)
-            if group[0][1] is not None:
-                _copy_all([target for _, target in group], views, factor)
+            targets = [target for _, target in group if target is not None]
+            parts.append((flat, targets, views))
+        under_way = [self._begin(flat, request) for flat, _, _ in parts]
+        for finish, (flat, targets, views) in zip(under_way, parts):
+            factor = finish()
+            if targets:
+                _copy_all(targets, views, factor)
+            else:
+                _scale(flat, factor)
 
-    def _reduce(self, tensor: Any, request: Request) -> float:
-        """In place: scaled and reduced over all ranks. What it is to be scaled by afterwards comes back, so that this
-        can be done on the way to where it goes. A whole number that is averaged is rounded down."""
+    def _reduce(self, tensor: Any, request: Request) -> None:
+        """In place: scaled and reduced over all ranks."""
+        _scale(tensor, self._begin(tensor, request)())
+
+    def _begin(self, tensor: Any, request: Request) -> Callable[[], float]:
+        """Begin to reduce in place; the call that comes back waits, and returns what the tensor is still to be scaled
+        by, so that this can be done on the way to where it goes. A whole number that is averaged is rounded down."""
         stand_in = _STAND_INS.get(tensor.dtype)
         work = tensor.to(stand_in) if stand_in is not None else tensor
         post, whole = request.postscale, not work.is_floating_point() and not work.is_complex()
         _scale(work, request.prescale)
-        if self.size > 1 and work.numel():
-            self._all(work, _OPS.get(request.op, "SUM"))
-        if request.op == "average":
-            if whole:
+        under_way = self._all(work, _OPS.get(request.op, "SUM")) if self.size > 1 and work.numel() else None
+
+        def finish() -> float:
+            if under_way is not None:
+                under_way.wait()
+            if request.op == "average" and whole:
                 work.floor_divide_(self.size)
-            else:
-                post /= self.size
-        if work is not tensor:
-            _scale(work, post)
+            factor = post / self.size if request.op == "average" and not whole else post
+            if work is tensor:
+                return factor
+            _scale(work, factor)
             tensor.copy_(work)
             return 1.0
-        return post
 
-    def _all(self, tensor: Any, op: str) -> None:
+        return finish
+
+    def _all(self, tensor: Any, op: str) -> Any:
         options = dist.AllreduceOptions()
         options.reduceOp = getattr(dist.ReduceOp, op)
         target = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-        self._group(tensor).allreduce([target], options).wait()
+        return self._group(tensor).allreduce([target], options)
 
     def _scattered(self, tensor: Any, request: Request) -> Any:
         """This rank's rows of the reduced tensor; the first ranks have one more where they do not divide evenly."""
         whole = tensor.clone(memory_format=torch.contiguous_format)
-        _scale(whole, self._reduce(whole, request))
+        self._reduce(whole, request)
         each, more = divmod(tensor.shape[0], self.size)
         rank = self.rank
         start = rank * each + min(rank, more)
@@ -186,6 +204,18 @@ class Collectives:
         if kept is None or kept.numel() < count:
             kept = self._buffers[key] = torch.empty(count, dtype=dtype, device=device)
         return kept[:count]
+
+
+def _placed(source: Any, target: Any) -> tuple[Any, list[Any], list[Any]]:
+    """One tensor that is reduced on its own: in its target, where that is in one piece."""
+    if target is None:  # joined
+        return source, [], []
+    if target.is_contiguous():
+        if source is not target:
+            target.copy_(source)
+        return target, [], []
+    flat = source.clone(memory_format=torch.contiguous_format)
+    return flat, [target], [flat]
 
 
 def _scale(tensor: Any, factor: float) -> None:

@@ -18,6 +18,7 @@ from ..core.basics import Adasum, Average, Sum
 from ..core.compression import NoneCompressor
 from ..core.process_sets import chosen_ranks, global_process_set
 from .adasum_optimizer import AdasumMethods, Deltas
+from .collectives import LARGE
 from .compression import Compression
 from .mpi_ops import _allreduce, _basics, sparse_allreduce_async, synchronize
 
@@ -277,18 +278,22 @@ def _named(optimizer: Any, named_parameters: Any) -> list[tuple[str, Any]]:
 
 def _by_size(parameters: list[Any]) -> list[list[Any]]:
     """Buckets in the order of the backward pass, which is about the reverse of that of the parameters. The first is
-    small, so that something travels early."""
+    small, so that something travels early; what is large travels alone, because it would only wait for others."""
     limit = _limit()
-    found: list[list[Any]] = []
+    large: list[list[Any]] = []
+    small: list[list[Any]] = []
     room = 0
     for parameter in reversed(parameters):
         size = parameter.numel() * parameter.element_size()
-        if not found or size > room:
-            found.append([])
-            room = limit if len(found) > 1 else min(limit, 1 << 20)
-        found[-1].append(parameter)
+        if size >= LARGE:
+            large.append([parameter])
+            continue
+        if not small or size > room:
+            small.append([])
+            room = limit if len(small) > 1 else min(limit, 1 << 20)
+        small[-1].append(parameter)
         room -= size
-    return found
+    return large + small
 
 
 def _limit() -> int:
