@@ -20,6 +20,7 @@ def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
         "env",
         "data",
         "datastore",
+        "models",
         "config",
         "database",
         "retention",

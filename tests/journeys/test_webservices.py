@@ -91,7 +91,8 @@ def test_a_script_with_keys(shared_yard: Yard, ws: Workspace, capsys: pytest.Cap
     assert posted(str(service.scoring_uri), '{"data": [3]}', secondary) == (200, "[6]")
     assert posted(str(service.scoring_uri), '{"data": [3]}')[0] == 401
     assert posted(str(service.scoring_uri), '{"data": [3]}', "wrong")[0] == 401
-    with urllib.request.urlopen(str(service.swagger_uri), timeout=10) as swagger:
+    described = urllib.request.Request(str(service.swagger_uri), headers={"Authorization": f"Bearer {primary}"})
+    with urllib.request.urlopen(described, timeout=10) as swagger:
         assert json.load(swagger)["swagger"] == "2.0"
     assert "loaded times.json" in service.get_logs()
 

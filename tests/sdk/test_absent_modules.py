@@ -36,5 +36,5 @@ def test_it_comes_after_all_other_finders() -> None:
     assert sys.meta_path.count(MissingModules) == 1
     assert "azureml.widgets" in MODULES
     assert importlib.import_module("azureml.widgets"), "one that Runyard has is found before"
-    assert absent_modules._is_of_sdk_v1("azureml.core.model.anything")
+    assert absent_modules._is_of_sdk_v1("azureml.core.image.anything")
     assert not absent_modules._is_of_sdk_v1("azureml.core.workspace")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         FileDocument,
         Freed,
         MetricDocument,
+        ModelUsage,
         NodeDocument,
         RetentionDocument,
         RetentionStep,
@@ -232,9 +233,18 @@ class Api:
         found: Usage = self.client.post("/api/usage", wanted, idempotent=True)
         return found
 
-    def usage_by_experiment(self) -> list[ExperimentUsage]:
-        """The largest first."""
-        found: list[ExperimentUsage] = self.client.get("/api/usage")["experiments"]
+    def all_usage(self) -> tuple[list[ExperimentUsage], list[ModelUsage]]:
+        """What the experiments take, and what the models do, the largest first."""
+        found = self.client.get("/api/usage")
+        return found["experiments"], found["models"]
+
+    def models(self, versions: bool = False) -> list[str]:
+        """The names of the models of all workspaces, or the ids of their versions, newest first."""
+        found: list[str] = []
+        for place in self.workspaces():
+            params = {"latest": not versions, "limit": 1000}
+            listed = self.client.get(f"/api/workspaces/{quote(place)}/models", params)["models"]
+            found += [each["id" if versions else "name"] for each in listed]
         return found
 
     def delete_experiment(self, experiment_id: str) -> Freed:

@@ -31,6 +31,11 @@ def experiment_names(incomplete: str) -> list[str]:
     return _offered(incomplete, lambda server: [each["name"] for each in server.experiments()])
 
 
+def model_names(incomplete: str) -> list[str]:
+    """The models of all workspaces, and once there is a colon, their versions."""
+    return _offered(incomplete, lambda server: server.models(versions=":" in incomplete))
+
+
 def metric_names(ctx: Any, incomplete: str) -> list[str]:
     """The metrics of the run that was typed before."""
     run = _named_before(ctx)

@@ -11,7 +11,7 @@ import typer
 
 from runyard import __version__
 from runyard.cli.commands import compute, config, data, database, env, retention
-from runyard.cli.commands.assets import datastore, secret, services, sweep
+from runyard.cli.commands.assets import datastore, models, secret, services, sweep
 from runyard.cli.main import AROUND, COMMANDS, RUNS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer
@@ -88,6 +88,7 @@ for _group, _panel in (
     (env, AROUND),
     (data, AROUND),
     (datastore, AROUND),
+    (models, AROUND),
     (config, AROUND),
     (database, SERVER),
     (retention, SERVER),

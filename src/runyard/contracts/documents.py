@@ -216,6 +216,15 @@ class ExperimentUsage(Usage):
     name: str
 
 
+class ModelUsage(TypedDict):
+    """Disk space of all versions of a model; what several of them have counts once."""
+
+    workspace: str
+    name: str
+    versions: int
+    bytes: int
+
+
 class Freed(TypedDict):
     """What a deletion removed."""
 

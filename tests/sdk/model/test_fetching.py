@@ -61,7 +61,7 @@ def test_it_comes_once_for_many_processes_that_ask_at_once(model: Model) -> None
 
 @pytest.mark.parametrize("which", ["small", "large"])
 def test_a_damaged_file_is_refused(model: Model, server_home: Path, tmp_path: Path, which: str) -> None:
-    entries = {entry.path: entry for entry in fetching._entries(model.workspace, model._document)}
+    entries = {entry.path: entry for entry in fetching.entries_of(model.workspace, model._document)}
     digest = entries[f"model/{which}"].digest
     stored = server_home / "objects" / digest[:2] / digest[2:]
     content = stored.read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import uuid
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -96,9 +97,10 @@ def test_models_are_listed_and_found_by_filters(workspace: Workspace, name: str)
 
 def test_what_is_not_there_is_model_not_found(workspace: Workspace, name: str) -> None:
     Path("m").write_bytes(b"1")
-    for attempt in (lambda: Model(workspace, name), lambda: Model(workspace, id=f"{name}:3")):
+    asks: list[dict[str, Any]] = [{"name": name}, {"id": f"{name}:3"}]
+    for asked in asks:
         with pytest.raises(WebserviceException) as error:
-            attempt()
+            Model(workspace, **asked)
         assert "ModelNotFound" in error.value.message
     Model.register(workspace, "m", name)
     with pytest.raises(ModelNotFoundException, match="latest one is 1"):

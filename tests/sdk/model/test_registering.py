@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,12 +118,18 @@ def test_wrong_paths_and_arguments_say_what_is_wrong(workspace: Workspace, tmp_p
         with pytest.raises(WebserviceException, match="is no name for a model") as refusal:
             Model.register(workspace, "m", bad)  # type: ignore[arg-type]
         assert len(refusal.value.message) < 1000
-    for wrong in ({"tags": ["a"]}, {"properties": "x"}, {"model_framework_version": "2"}, {"datasets": ["x"]}):
+    wrong: dict[str, Any] = {
+        "tags": ["a"],
+        "properties": "x",
+        "model_framework_version": "2",
+        "datasets": ["x"],
+        "resource_configuration": 1,
+        "model_framework": 1,
+        "description": "x" * 100_000,
+    }
+    for argument, value in wrong.items():
         with pytest.raises(WebserviceException):
-            Model.register(workspace, "m", name, **wrong)  # type: ignore[arg-type]
-    for wrong in ({"resource_configuration": 1}, {"model_framework": 1}, {"description": "x" * 100_000}):
-        with pytest.raises(WebserviceException):
-            Model.register(workspace, "m", name, **wrong)  # type: ignore[arg-type]
+            Model.register(workspace, "m", name, **{argument: value})
     assert Model.list(workspace, name=name) == []
 
 

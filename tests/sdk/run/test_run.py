@@ -45,8 +45,6 @@ def test_what_a_run_tells_of_itself(workspace: Workspace, experiment: Experiment
 
 def test_what_this_version_lacks_says_so(experiment: Experiment) -> None:
     run = begin(experiment)
-    with pytest.raises(UserErrorException, match="no model registry"):
-        run.register_model("m")
     with pytest.raises(UserErrorException, match="environment"):
         run.get_environment()
     run.complete()

@@ -15,7 +15,7 @@ PARTS = AbsentParts()
 
 @pytest.mark.parametrize(
     "name",
-    ["images", "models", "linked_services", "private_endpoints"],
+    ["images", "linked_services", "private_endpoints"],
 )
 def test_what_cannot_exist_is_empty(name: str) -> None:
     assert getattr(PARTS, name) == {}

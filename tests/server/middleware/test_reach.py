@@ -247,7 +247,7 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
 
 
 def _name(template: str, workspace: str) -> str:
-    if "/files/" in template or "/appends/" in template:
+    if "/models/" not in template and ("/files/" in template or "/appends/" in template):
         return "outputs/x"
     if "/wheels/" in template:
         return "mine-1.0-py3-none-any.whl"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from runyard.contracts import states
-from runyard.contracts.manifest import LINK, Entry, make
 from runyard.store.assets import datasets, model_content, models
 from runyard.store.assets.models import Details, Model, ModelFilter
 from runyard.store.content import deletion, files, shared, snapshots, sweeping, usage, verifying
@@ -35,14 +34,6 @@ def register(
     with store.database.write() as connection:
         content = model_content.of_run(connection, run_id, path)
         return models.register(connection, "local", name, content, Details(**details), run_id, request)
-
-
-def sent(store: Store, *entries: Entry, **content: bytes) -> str:
-    stored = {name.replace("__", "/"): store.objects.put([text]) for name, text in content.items()}
-    made = make([*entries, *(Entry(name, digest=each.digest, size=each.size) for name, each in stored.items())])
-    with store.database.write() as connection:
-        snapshots.create(connection, made)
-    return made.id
 
 
 def contents(store: Store) -> set[bytes]:
@@ -128,36 +119,6 @@ def test_a_workspace_that_goes_takes_its_models_with_it(store: Store, make_run: 
     store.objects.let_go([digest])
     deletion.delete_workspace(store, "team")
     assert contents(store) == {b"stays"}
-
-
-def test_a_snapshot_that_was_sent_is_a_model_when_it_has_one_entry_at_its_top(store: Store) -> None:
-    two = sent(store, a=b"1", b=b"2")
-    empty = sent(store)
-    folders = sent(store, Entry("model", "dir"))
-    linked = sent(store, Entry("model/latest", LINK, target="a"), model__a=b"1")
-    with store.database.write() as connection:
-        for id, message in ((two, "not 2: a, b"), (empty, "it is empty"), (folders, "no file in 'model'")):
-            with pytest.raises(Refused, match=message):
-                model_content.of_snapshot(connection, id)
-        content = model_content.of_snapshot(connection, linked)
-        assert (content.root, content.folder, content.files, content.tree) == ("model", True, 1, linked)
-        with pytest.raises(NotFound, match="no snapshot"):
-            model_content.of_snapshot(connection, "0" * 64)
-
-
-def test_a_path_that_is_not_there_is_refused_with_the_files_that_are(store: Store, make_run: MakeRun) -> None:
-    make_run("r")
-    keep(store, "r", outputs__model__a=b"a", outputs__b=b"b")
-    for path in ("outputs/mod", "model", "..", "/outputs", "", "../outputs/b", "x" * 100_000):
-        with pytest.raises(NotFound) as refusal:
-            register(store, "r", path)
-        assert refusal.value.code == "model_path_not_found"
-        assert refusal.value.detail["files"] == ["outputs/b", "outputs/model/a"]
-        assert len(refusal.value.title) < 500
-    with store.database.write() as connection:
-        files.growing(connection, "r", "logs/out.txt")
-    with pytest.raises(Refused, match="still being written"):
-        register(store, "r", "logs")
 
 
 def test_names_and_what_is_said_have_their_rules(store: Store, make_run: MakeRun) -> None:

@@ -16,7 +16,7 @@ from runyard.cli.parameters import Option
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
-    from runyard.contracts.documents import ExperimentUsage
+    from runyard.contracts.documents import ExperimentUsage, ModelUsage
 
 SECONDS = 60.0
 """How long a server may take to add up the sizes of its experiments."""
@@ -24,7 +24,7 @@ SECONDS = 60.0
 REMOVED = "objects/removed"
 
 WHAT = {
-    "objects": "files, logs and code of runs: `runyard rm` deletes runs",
+    "objects": "files, logs and code of runs, and models: `runyard rm` and `runyard models rm` delete them",
     "environments": "built environments: `runyard env gc` removes those not used; not counted is what uv's cache has",
     "runyard.db": "the database: runs and their metrics",
     "growing": "logs that are still written",
@@ -49,12 +49,19 @@ def du(
     limit: Annotated[int, Option("--limit", "-n", min=1, help="How many experiments at most.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Show where the space is: in the home folder of this machine, in uv's cache, and in the experiments."""
+    """Show where the space is: in the home folder of this machine, in uv's cache, in experiments and models."""
     home = homes.home()
     places = sorted(_places(home), key=lambda place: -place.size)
-    experiments, why_not = _experiments(home)
+    experiments, models, why_not = _on_the_server(home)
     if as_json:
-        screen.document({"home": str(home), "places": [asdict(place) for place in places], "experiments": experiments})
+        screen.document(
+            {
+                "home": str(home),
+                "places": [asdict(place) for place in places],
+                "experiments": experiments,
+                "models": models,
+            }
+        )
         return
     screen.table(
         ("SIZE", "WHERE", "WHAT"), [(formatting.size(place.size), _where(place, home), place.what) for place in places]
@@ -74,25 +81,36 @@ def du(
         if len(experiments) > limit:
             print(f"and {formatting.count(len(experiments) - limit, 'smaller experiment')}")
         print(f"Next: {formatting.program()} ls --sort largest")
+    if models:
+        print()
+        screen.table(
+            ("MODEL", "VERSIONS", "SIZE", "WORKSPACE"),
+            [
+                (each["name"], f"{each['versions']:,}", formatting.size(each["bytes"]), each["workspace"])
+                for each in models[:limit]
+            ],
+        )
+        if len(models) > limit:
+            print(f"and {formatting.count(len(models) - limit, 'smaller model')}")
 
 
 def _where(place: Place, home: Path) -> str:
     return place.name if Path(place.path).is_relative_to(home) else place.path
 
 
-def _experiments(home: Path) -> tuple[list[ExperimentUsage] | None, str]:
-    """The sizes of the experiments, the largest first; or None, and why they are not known. No server is started: that
-    could fail on a full disk."""
+def _on_the_server(home: Path) -> tuple[list[ExperimentUsage] | None, list[ModelUsage] | None, str]:
+    """The sizes of the experiments and of the models, the largest first; or None, and why they are not known. No server
+    is started: that could fail on a full disk."""
     from runyard.cli import api
     from runyard.client.http import ClientProblem
 
     server = api.connect_if_running(home, timeout=SECONDS)
     if server is None:
-        return None, "no server runs. `runyard up` starts it."
+        return None, None, "no server runs. `runyard up` starts it."
     try:
-        return server.usage_by_experiment(), ""
+        return (*server.all_usage(), "")
     except ClientProblem as problem:
-        return None, f"{problem.title} {problem.help}"
+        return None, None, f"{problem.title} {problem.help}"
 
 
 def _places(home: Path) -> Iterator[Place]:

@@ -75,6 +75,8 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "input", f"{each['name']}: dataset {each['dataset']} ({each['mode']}){_seen(run, each['name'])}"
     for each in (run.get("launch") or {}).get("outputs") or ():
         yield "output", _output(run, each)
+    if run.get("models"):
+        yield "models", ", ".join(run["models"])
     if run["snapshot_id"]:
         yield "snapshot", run["snapshot_id"]
     if git := _git(run["properties"]):

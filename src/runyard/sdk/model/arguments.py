@@ -130,6 +130,6 @@ def version_number(version: object) -> int | None:
     if version is None:
         return None
     shown = str(version)
-    if isinstance(version, bool) or not shown.isdigit() or not 0 < int(shown) < 10**18:
+    if isinstance(version, bool) or not shown.isdecimal() or len(shown) > 18 or not int(shown):
         raise WebserviceException(f"The version of a model is a whole number from 1 on, not {names.shown(version)}.")
     return int(shown)

@@ -48,7 +48,7 @@ def bring(workspace: Workspace, model: ModelDocument, folder: Path, exist_ok: bo
         raise WebserviceException(
             f"There is a file or a folder {target} already. Use another target_dir, or exist_ok=True to replace it."
         )
-    entries = _entries(workspace, model)
+    entries = entries_of(workspace, model)
     try:
         with translated():
             _lay_out(workspace, model, entries, folder)
@@ -80,7 +80,8 @@ def bring_once(workspace: Workspace, model: ModelDocument, folder: Path) -> Path
     return target
 
 
-def _entries(workspace: Workspace, model: ModelDocument) -> Sequence[Entry]:
+def entries_of(workspace: Workspace, model: ModelDocument) -> Sequence[Entry]:
+    """What is in a model, by its manifest."""
     with translated(), workspace.service.stream(address(workspace, model["name"], model["version"], "manifest")) as got:
         text = b"".join(got)
     if hashlib.sha256(text).hexdigest() != model["tree"]:

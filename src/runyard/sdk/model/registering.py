@@ -40,9 +40,11 @@ def from_folder(
     model_name: str,
     child_paths: Sequence[str] | None,
     details: Mapping[str, Any],
+    anywhere: bool = False,
 ) -> ModelDocument:
-    """Register a file or a folder of this machine. Only content that the server lacks is sent."""
-    place = _below_here(model_path)
+    """Register a file or a folder of this machine. Only content that the server lacks is sent. It lies below the
+    working folder, as SDK v1 asks for, unless it may be `anywhere`."""
+    place = _place(model_path, anywhere)
     body = {"name": arguments.checked_name(model_name), **_request(details)}
     walked = _picked(place, child_paths) if child_paths else _whole(place)
     left_out = walked()[1].left_out
@@ -110,8 +112,7 @@ def _user() -> str | None:
 # -- files of this machine --------------------------------------------------------------------------------------------
 
 
-def _below_here(model_path: str | os.PathLike[str]) -> Path:
-    """The file or folder, which must be there and below the working folder, as SDK v1 asks for."""
+def _place(model_path: str | os.PathLike[str], anywhere: bool) -> Path:
     if not isinstance(model_path, (str, os.PathLike)) or not str(model_path):
         raise WebserviceException(f"model_path must be the path of a file or a folder, not {names.shown(model_path)}.")
     place = Path(os.path.abspath(model_path))
@@ -119,7 +120,7 @@ def _below_here(model_path: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(f"There is neither a file nor a folder at {names.shown(str(place))} to register.")
     here = os.path.realpath(os.getcwd())
     real = os.path.realpath(place)
-    if real != here and not real.startswith(here.rstrip(os.sep) + os.sep):
+    if not anywhere and real != here and not real.startswith(here.rstrip(os.sep) + os.sep):
         raise PermissionError(
             f"{place} is not below the working folder {here}. Change to a folder above the model (os.chdir), or copy "
             "it here, and register it again."

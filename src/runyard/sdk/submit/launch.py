@@ -76,7 +76,9 @@ def launch_of(
         inputs=list(inputs),
         outputs=list(outputs),
     )
-    return asdict(launch)
+    sent = asdict(launch)
+    del sent["service"]  # replicas are the server's own runs
+    return sent
 
 
 def refuse_on_demand(run_config: RunConfiguration) -> None:
