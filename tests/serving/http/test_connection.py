@@ -80,7 +80,6 @@ def test_half_a_request_does_not_stay_for_ever(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_answer_that_the_client_takes_slowly_arrives_whole() -> None:
     with within_script(lambda data: "y" * int(data)) as port, socket.create_connection(("127.0.0.1", port)) as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
         size = 20_000_000
         text = str(size).encode()
         client.sendall(HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))

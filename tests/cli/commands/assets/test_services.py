@@ -57,7 +57,8 @@ def test_the_life_of_a_service(shell: Shell) -> None:
         check=True,
     )
     assert piped.stdout == b'{"sum": 5}\n'
-    shell.refusal("services", "call", "adds", "not json", expect=errors.FAILED)
+    assert shell.json("services", "call", "adds", "not json", expect=errors.FAILED)["status"] >= 400
+    assert "services logs adds" in shell.call("services", "call", "adds", "x", expect=errors.FAILED).stderr
     shell.refusal("services", "rm", "adds", expect=errors.USAGE)
     assert shell.json("services", "rm", "adds", "--yes") == {"removed": "adds"}
     shell.refusal("services", "show", "adds", expect=errors.NOT_FOUND)
@@ -70,4 +71,4 @@ def test_what_is_wrong_with_a_script_is_told_where_it_is_deployed(shell: Shell) 
     assert "services logs bad" in refused.stderr
     shell.call("services", "rm", "bad", "--yes")
     shell.refusal("services", "deploy", "none", expect=errors.USAGE)
-    shell.refusal("services", "deploy", "none", "--script", "missing.py", expect=errors.USAGE)
+    shell.refusal("services", "deploy", "none", "--script", "missing.py", expect=errors.FAILED)

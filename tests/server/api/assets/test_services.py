@@ -10,6 +10,7 @@ import pytest
 from tests.server.conftest import on_both_databases
 from tests.support.waiting import wait_until
 
+from runyard.contracts import pack
 from runyard.contracts.manifest import FILE, Entry, make
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def launch(client: Client, script: bytes = BROKEN, name: str = "score.py") -> di
     """A script that cannot start, so that nothing is left when a test has ended."""
     digest = hashlib.sha256(script).hexdigest()
     manifest = make([Entry(name, FILE, digest, len(script))])
-    client.ok("PUT", f"/api/objects/{digest}", body=script)
+    client.ok("POST", "/api/objects", body=pack.header(digest, len(script)) + script)
     client.ok("PUT", f"/api/snapshots/{manifest.id}", body=manifest.text)
     return {"snapshot_id": manifest.id, "entry_script": name}
 

@@ -13,7 +13,7 @@ from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, pairs
 from runyard.cli.output import formatting, screen
 from runyard.cli.output.services import Services, progress, rows, show_service, tell_next
-from runyard.cli.parameters import Argument, Option, bad_parameter
+from runyard.cli.parameters import Argument, Option, bad_parameter, leave
 
 if TYPE_CHECKING:
     from runyard.sdk.workspace.workspace import Workspace
@@ -193,6 +193,8 @@ def call(
         screen.document({"status": status, "content_type": kind, "answer": answer})
     else:
         sys.stdout.write(content.decode("utf-8", "replace").rstrip("\n") + "\n")
+    if status >= 400 and as_json:
+        raise leave(errors.FAILED)
     if status >= 400:
         raise errors.CommandError(
             f"The service answered with {status}.",
@@ -243,11 +245,13 @@ def _tell(server: Services, made: Json, wait: bool, as_json: bool) -> None:
     """Show how it goes, and what can be done next."""
     if wait:
         made = progress(server, made, quiet=as_json)
+    failure = made["operation"]["error"] if made["operation"]["state"] == "Failed" else None
     if as_json:
         screen.document(made)
-    else:
-        tell_next(made)
-    failure = made["operation"]["error"] if made["operation"]["state"] == "Failed" else None
+        if failure is not None:
+            raise leave(errors.FAILED)
+        return
+    tell_next(made)
     if failure is not None:
         raise errors.CommandError(
             f"{made['name']}: {failure.get('message')}",
