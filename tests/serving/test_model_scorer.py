@@ -1,0 +1,116 @@
+"""If these fail, requests that arrive together get each other's answers, or none at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.numpy_runtime import NumpyRuntime, request
+
+from runyard.contracts.services.worker import Batch, ServedModel
+from runyard.serving import model_scorer
+from runyard.serving.failure import CannotServe
+from runyard.serving.model_scorer import ModelScorer, threads_for
+
+
+class Asked:
+    def __init__(self, path: str, document: Any, *headers: str) -> None:
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
+        self.request, self.prepared, self.in_full = request(path, body, *headers), None, True
+
+
+def scorer(monkeypatch: pytest.MonkeyPatch, runtime: NumpyRuntime, size: int = 8) -> ModelScorer:
+    monkeypatch.setattr(model_scorer, "load", lambda model, threads: runtime)
+    return ModelScorer([ServedModel("m", 2, "")], Batch(size))
+
+
+def answers(made: ModelScorer, *every: Asked) -> list[Any]:
+    return [json.loads(each.body) for each in made.execute(list(every))]
+
+
+def rows(*values: list[float]) -> Asked:
+    return Asked("/score", {"instances": list(values)})
+
+
+def test_requests_go_through_the_model_together_and_come_back_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = NumpyRuntime()
+    made = scorer(monkeypatch, runtime)
+    asked = [rows([1, 2], [3, 4]), rows([5, 6]), rows([7, 8], [9, 10], [11, 12])]
+    kinds = {made.prepare(each) for each in asked}
+    assert {count for _, count in kinds} == {2, 1, 3}
+    assert len({kind for kind, _ in kinds}) == 1
+    found = answers(made, *asked)
+    assert runtime.calls == [6]
+    assert [[row["first"] for row in each["predictions"]] for each in found] == [[1, 3], [5], [7, 9, 11]]
+    assert (made.batches, made.batch_rows) == (1, 6)
+
+
+def test_what_differs_is_not_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = scorer(monkeypatch, NumpyRuntime())
+    one = made.prepare(rows([1, 2]))[0]
+    given = {"name": "x", "shape": [1, 2], "datatype": "FP32", "data": [1, 2]}
+    other = made.prepare(Asked("/v2/models/m/infer", {"inputs": [given], "outputs": [{"name": "y"}]}))[0]
+    assert None not in (one, other)
+    assert one != other
+    assert made.prepare(Asked("/score", {"instances": [[1, 2]] * 8})) == (None, 1)  # as many as a batch has
+    assert made.prepare(Asked("/score", b" " * (model_scorer.LARGE + 1))) == (None, 1)
+    off = scorer(monkeypatch, NumpyRuntime(), size=1)
+    assert off.prepare(rows([1, 2])) == (None, 1)
+    fixed = scorer(monkeypatch, NumpyRuntime(by_rows=False))
+    assert fixed.prepare(rows([1, 2])) == (None, 1)
+
+
+def test_one_that_fails_does_not_take_the_others_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = scorer(monkeypatch, NumpyRuntime())
+    asked = [rows([1, 2]), rows([-1, 2]), rows([3, 4])]
+    for each in asked:
+        made.prepare(each)
+    found = made.execute(list(asked))
+    assert [each.status for each in found] == [200, 500, 200]
+    assert b"a negative number" in found[1].body
+
+
+def test_a_model_that_is_not_row_by_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = scorer(monkeypatch, NumpyRuntime(summing=True))
+    asked = [rows([1, 2]), rows([3, 4])]
+    for each in asked:
+        made.prepare(each)
+    assert [each["predictions"][0]["first"] for each in answers(made, *asked)] == [1, 3]
+    assert made.prepare(rows([1, 2])) == (None, 1)
+
+
+def test_paths_of_other_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = scorer(monkeypatch, NumpyRuntime())
+
+    def at(path: str) -> tuple[int, Any]:
+        found = made.at_once(request(path, b""))
+        assert found is not None
+        return found.status, json.loads(found.body)
+
+    assert at("/v2/health/live") == (200, {"live": True})
+    assert at("/v2")[1]["extensions"] == ["binary_tensor_data", "model_repository"]
+    assert at("/v2/repository/index")[1][0]["version"] == "2"
+    assert at("/score/v2/models/m/ready")[0] == 200
+    assert at("/v2/models/m/versions/1")[0] == 404
+    assert at("/v2/models/other")[0] == 404
+    assert at("/v2/nothing")[0] == 404
+    assert at("/v1/models/m/metadata")[1]["model_spec"]["version"] == "2"
+    assert at("/v1/models/m:classify")[0] == 501
+    assert made.at_once(request("/v2/models/m/infer", b"")) is None
+    assert made.execute([Asked("/v2/models/other/infer", {})])[0].status == 404
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"\xff", b'{"inputs": []}', b'{"data": 1}', b'{"instances": []}'])
+def test_what_is_no_request_is_a_400(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+    (found,) = scorer(monkeypatch, NumpyRuntime()).execute([Asked("/score", body)])
+    assert found.status == 400
+    assert json.loads(found.body)["message"]
+
+
+def test_without_a_model_there_is_no_service(tmp_path: Path) -> None:
+    with pytest.raises(CannotServe):
+        ModelScorer([], Batch())
+    assert threads_for(1) == 0
+    assert threads_for(1000) == 1
