@@ -21,10 +21,8 @@ def test_the_users_line_and_not_that_of_a_package() -> None:
 
 
 def test_a_missing_package_comes_with_the_line_to_add() -> None:
-    try:
-        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn.svm")
-    except ModuleNotFoundError as error:
-        assert "add_pip_package('scikit-learn')" in failure(error).help
+    told = failure(ModuleNotFoundError("No module named 'sklearn'", name="sklearn.svm"))
+    assert "add_pip_package('scikit-learn')" in told.help
 
 
 def test_a_cause_is_told_with_the_help_of_whoever_found_it() -> None:

@@ -1,4 +1,4 @@
-"""If these fail, a script that cannot be loaded is not told with its line, or what it finds around it is not Azure's."""
+"""If these fail, a script that cannot be loaded is not told with its line, or does not find what it needs."""
 
 from __future__ import annotations
 

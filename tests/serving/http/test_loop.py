@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,14 +22,14 @@ def answered(connection: Connection, request: Request) -> None:
 
 
 @pytest.fixture(params=["epoll", "poll"])
-def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Loop:
+def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop]:
     if request.param == "poll":
         monkeypatch.setattr(loops, "_poller", PlainPoller)
         monkeypatch.setattr(loops, "_EXCLUSIVE", 0)
     made = Loop(bind("127.0.0.1", 0), answered, 1000)
     made.take()
-    request.addfinalizer(made.close)
-    return made
+    yield made
+    made.close()
 
 
 def client_of(loop: Loop) -> socket.socket:
