@@ -33,7 +33,7 @@ for name in run.get_file_names():
 # The model gets a name and a version, and score.py answers with it. This is SDK v1 code as well.
 print("\nThe model as a service")
 # fmt: off
-import json  # noqa: E402
+import json  # noqa: E402, I001
 from azureml.core.model import InferenceConfig, Model  # noqa: E402
 model = run.register_model(model_name='points', model_path='outputs/model.json')
 inference_config = InferenceConfig(entry_script='score.py', source_directory=project_folder, environment=myenv)

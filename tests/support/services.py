@@ -70,9 +70,9 @@ class Deployer:
     def settled(self, name: str) -> Json:
         """The service once what is being done to it has ended."""
 
-        def ended() -> Json | None:
+        def ended() -> Json:
             found: Json = self.client.get(f"{self.base}/{name}", {"wait": 20})
-            return found if found["operation"]["state"] != "Running" else None
+            return found if found["operation"]["state"] != "Running" else {}
 
         found = wait_until(ended, f"the end of what is done to {name}")
         assert found is not None
@@ -92,10 +92,10 @@ class Deployer:
     def ready(self, name: str, count: int, role: str = "worker") -> list[Json]:
         """Wait until a service has so many replicas that are ready, and no others."""
 
-        def found() -> list[Json] | None:
+        def found() -> list[Json]:
             all_of_it = [each for each in self.show(name)["replicas"] if each["role"] == role]
             right = len(all_of_it) == count and all(each["state"] == "ready" for each in all_of_it)
-            return all_of_it or [{}] if right else None
+            return all_of_it or [{}] if right else []
 
         replicas = wait_until(found, f"{count} ready replicas of {name}")
         assert replicas is not None
