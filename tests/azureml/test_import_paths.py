@@ -38,7 +38,8 @@ def test_azureml_holds_nothing_but_re_exports(path: Path) -> None:
     for each in ast.walk(tree):
         if isinstance(each, ast.ImportFrom):
             assert each.module is not None
-            assert each.module == "typing" or each.module.startswith(("runyard.sdk", "runyard.serving."))
+            # What a scoring script imports comes from the process that calls it.
+            assert each.module == "typing" or each.module.startswith(("runyard.sdk", "runyard.serving"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

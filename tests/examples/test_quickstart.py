@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_demo_trains_a_model_and_tells_where_to_look_next(reader: Reader) -> None:
+def test_the_demo_trains_a_model_serves_it_and_tells_where_to_look_next(reader: Reader) -> None:
     said = reader.starts("examples/quickstart/submit.py")
     assert "epoch 30  loss" in said
     assert "loss: 30 values" in said
     assert "outputs/model.json" in said
+    assert 'operation "Succeeded"' in said
+    assert "\n[0.793, 0.205]" in said, "the answer of the service"
     advice = said[said.index("Where to look next") :].splitlines()[1:]
     for line in advice[:-1]:
         command = line.split()

@@ -216,6 +216,30 @@ def test_a_script_that_does_not_come_up(shared_yard: Yard, ws: Workspace, script
     assert "Traceback" in service.get_logs()
 
 
+def test_an_environment_that_cannot_be_built(shared_yard: Yard, ws: Workspace) -> None:
+    config = scored(shared_yard)
+    built = Environment("cannot-be-built")
+    built.python.conda_dependencies.add_pip_package("a-package-that-nobody-has-made==1.0")
+    config.environment = built
+    service = Model.deploy(ws, "broken", [registered(ws, 1)], config)
+    with pytest.raises(WebserviceException, match="a-package-that-nobody-has-made"):
+        service.wait_for_deployment()
+
+
+@pytest.mark.parametrize(
+    ("framework", "runtime", "file"), [("Onnx", "onnx", "model.onnx"), ("ScikitLearn", "scikitlearn", "model.pkl")]
+)
+def test_a_model_that_does_not_load(ws: Workspace, framework: str, runtime: str, file: str) -> None:
+    mapped = {"pattern": f"runyard-serving-{runtime}", "interpreter": str(environment("serving"))}
+    ws.service.put(f"/api/workspaces/{ws.name}/environment-maps", mapped)
+    Path(file).write_text("this is no model")
+    model = Model.register(ws, file, f"no-{runtime}", model_framework=framework)
+    service = Model.deploy(ws, "broken", [model])
+    with pytest.raises(WebserviceException, match=f"did not come up.*{file}"):
+        service.wait_for_deployment()
+    assert service.state in ("Failed", "Unhealthy")
+
+
 def test_a_run_that_raises_and_what_is_no_json(shared_yard: Yard, ws: Workspace) -> None:
     script = "import json\ndef init(): pass\ndef run(data):\n    return 1 / json.loads(data)\n"
     service = Model.deploy(ws, "bad-run", [], scored(shared_yard, script))

@@ -74,7 +74,9 @@ class Deployer:
             found: Json = self.client.get(f"{self.base}/{name}", {"wait": 20})
             return found if found["operation"]["state"] != "Running" else {}
 
-        return wait_until(ended, f"the end of what is done to {name}")
+        found = wait_until(ended, f"the end of what is done to {name}")
+        assert found is not None
+        return found
 
     def logs(self, name: str) -> str:
         with self.client.stream(f"{self.base}/{name}/logs") as answer:
@@ -95,7 +97,9 @@ class Deployer:
             right = len(all_of_it) == count and all(each["state"] == "ready" for each in all_of_it)
             return all_of_it or [{}] if right else []
 
-        return wait_until(found, f"{count} ready replicas of {name}")
+        replicas = wait_until(found, f"{count} ready replicas of {name}")
+        assert replicas is not None
+        return replicas
 
 
 class Caller:

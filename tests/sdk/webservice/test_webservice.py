@@ -6,6 +6,7 @@ import pytest
 from tests.sdk.webservice import told
 from tests.sdk.webservice.answering import answering
 
+from runyard.sdk.environment.environment import Environment
 from runyard.sdk.exceptions import WebserviceException
 from runyard.sdk.webservice.aci import AciWebservice
 from runyard.sdk.webservice.aks import AksWebservice
@@ -61,6 +62,18 @@ def test_keys_and_texts_are_checked(workspace: Workspace) -> None:
         service.add_properties({"made": "elsewhere"})
     with pytest.raises(WebserviceException, match=r"json\.dumps"):
         service.run({"data": 1})
+
+
+def test_the_environment_is_the_one_that_was_deployed(workspace: Workspace) -> None:
+    """`reload` and `deploy_to_cloud` of an object that was found by its name must not lose the packages."""
+    made = Environment("birds-env")
+    made.python.conda_dependencies.add_pip_package("numpy")
+    service = Webservice._told(workspace, told.service(definition=made.to_dict()))
+    assert service.environment is not None
+    assert "numpy" in service.environment.python.conda_dependencies.pip_packages
+    plain = Webservice._told(workspace, told.service())
+    assert plain.environment is not None
+    assert plain.environment.name == "env"
 
 
 def test_a_call_needs_no_server_of_ours(workspace: Workspace) -> None:

@@ -132,14 +132,11 @@ class Webservice(OldWays):
         """The environment that its script runs in; None for a service without code."""
         from runyard.sdk.environment.environment import Environment
 
-        told = self._revision().get("environment")
-        if not isinstance(told, Mapping):
-            return Environment(told) if isinstance(told, str) and told else None
-        return (
-            Environment(str(told.get("name") or "environment"))
-            if "python" not in told
-            else Environment.from_dict(dict(told), "the service's environment")
-        )
+        definition = self._document.get("definition")
+        if definition:
+            return Environment.from_dict(dict(definition), "the service's environment")
+        name = self._revision().get("environment")
+        return Environment(str(name)) if name else None
 
     def _revision(self) -> Mapping[str, Any]:
         """The revision that is served."""

@@ -30,6 +30,7 @@ def service(row: Service, revisions: Sequence[Revision], replicas: Sequence[Repl
         "port": row.port,
         "revision": None if current is None else current.current or current.wanted,
         "revisions": [_revision(each, versions.get(each.version)) for each in revisions],
+        "definition": _definition(revisions, None if current is None else current.current or current.wanted),
         "versions": [
             {
                 "name": each.name,
@@ -78,6 +79,11 @@ def _revision(row: Revision, version: Any) -> Json:
         if version is not None:
             found |= {"traffic": version.traffic, "default": version.is_default, "control": version.is_control}
     return found
+
+
+def _definition(revisions: Sequence[Revision], number: int | None) -> Json | None:
+    """The environment that is in use, in the form of SDK v1; None where none was asked for."""
+    return next((each.launch.get("definition") or None for each in revisions if each.number == number), None)
 
 
 def _replica(row: Replica) -> Json:
