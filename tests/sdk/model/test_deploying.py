@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runyard.sdk.model.model import Model
 
 from runyard.sdk.compute.aks import AksCompute
 from runyard.sdk.compute.aml import AmlCompute
@@ -23,6 +22,7 @@ from runyard.sdk.model.deploying import (
     target_name,
 )
 from runyard.sdk.model.inference_config import InferenceConfig
+from runyard.sdk.model.model import Model
 from runyard.sdk.submit.resource_configuration import ResourceConfiguration
 from runyard.sdk.webservice.aci import AciServiceDeploymentConfiguration, AciWebservice
 from runyard.sdk.webservice.aks import AksWebservice
