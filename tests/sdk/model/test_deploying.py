@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runyard.sdk.model.model import Model
 
 from runyard.sdk.compute.aks import AksCompute
 from runyard.sdk.compute.aml import AmlCompute
@@ -23,6 +22,7 @@ from runyard.sdk.model.deploying import (
     target_name,
 )
 from runyard.sdk.model.inference_config import InferenceConfig
+from runyard.sdk.model.model import Model
 from runyard.sdk.submit.resource_configuration import ResourceConfiguration
 from runyard.sdk.webservice.aci import AciServiceDeploymentConfiguration, AciWebservice
 from runyard.sdk.webservice.aks import AksWebservice
@@ -112,7 +112,7 @@ def test_what_is_refused_at_once(workspace: Workspace, model: Model, config: Inf
 def test_what_is_sent_of_a_script(workspace: Workspace, config: InferenceConfig) -> None:
     launch, variables = launch_part(workspace, "birds", config)
     assert launch["entry_script"] == "score.py"
-    assert len(launch["snapshot_id"]) == 64
+    assert launch["folder"] == str(config.source_directory)
     assert launch["interpreter"] == sys.executable
     assert launch["environment"]["user_managed"] is True
     assert variables == {}
