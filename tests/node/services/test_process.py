@@ -39,7 +39,7 @@ def test_its_settings_can_be_read_by_it(tmp_path: Path) -> None:
 def test_a_process_is_found_again_by_whoever_comes_next(tmp_path: Path) -> None:
     process = Process.start([sys.executable, "-c", "input()"], tmp_path, {}, tmp_path / "log", None)
     ended = wait_until(process.look, "its end: its input is empty")
-    assert ended.code == 1
+    assert ended == Exit(1, None)
     assert "EOFError" in (tmp_path / "log").read_text()
     sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
     living = Process.start(sleeping, tmp_path, {}, tmp_path / "log", None)
