@@ -19,6 +19,6 @@ class Scored:
 if __name__ == "__main__":
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[1])})
-    serve.run(Scored.bind())
+    serve.run(Scored.bind())  # type: ignore[attr-defined, unused-ignore]
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     signal.pause()

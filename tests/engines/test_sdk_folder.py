@@ -20,7 +20,8 @@ def test_it_holds_the_sdk_and_nothing_of_the_server(home: Path) -> None:
     folder = sdk_folder(home)
     assert sorted(path.name for path in folder.iterdir()) == ["azureml", "runyard"]
     parts = sorted(path.name for path in (folder / "runyard").iterdir() if path.name != "__pycache__")
-    assert parts == ["__init__.py", "client", "compat", "contracts", "environments", "node", "sdk", "system"]
+    names = ["client", "compat", "contracts", "environments", "node", "sdk", "serving", "system"]
+    assert parts == ["__init__.py", *names]
 
 
 def test_it_works_without_any_installed_package(home: Path) -> None:

@@ -33,7 +33,7 @@ def test_onnx_runtime_answers_as_pytorch_did(tmp_path: Path) -> None:
     model = {"name": "blobs", "version": 1, "path": str(outputs), "framework": "Onnx"}
     with Service(tmp_path / "service", environment("serving"), models=[model]).ready() as service:
         address = f"http://127.0.0.1:{service.port}/score"
-        command = [sys.executable, EXAMPLES / "compare.py", address, outputs / "answers.json"]
+        command = [sys.executable, str(EXAMPLES / "compare.py"), address, str(outputs / "answers.json")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "5 answers" in done.stdout

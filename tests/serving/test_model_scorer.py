@@ -18,7 +18,8 @@ from runyard.serving.model_scorer import ModelScorer, threads_for
 class Asked:
     def __init__(self, path: str, document: Any, *headers: str) -> None:
         body = document if isinstance(document, bytes) else json.dumps(document).encode()
-        self.request, self.prepared, self.in_full = request(path, body, *headers), None, True
+        self.request, self.in_full = request(path, body, *headers), True
+        self.prepared: object = None
 
 
 def scorer(monkeypatch: pytest.MonkeyPatch, runtime: NumpyRuntime, size: int = 8) -> ModelScorer:

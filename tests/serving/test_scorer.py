@@ -13,7 +13,8 @@ from runyard.serving.scripts.script import Script
 class Asked:
     def __init__(self, body: bytes, in_full: bool) -> None:
         self.request = Request(parse(b"POST /score HTTP/1.0"), body)
-        self.in_full, self.prepared = in_full, None
+        self.in_full = in_full
+        self.prepared: object = None
 
 
 def test_whatever_a_script_raises_is_an_answer() -> None:

@@ -19,7 +19,9 @@ class NumpyRuntime:
 
     def __init__(self, by_rows: bool = True, summing: bool = False) -> None:
         outputs = (Tensor("y", "FP32", (None,)), Tensor("first", "FP32", (None,)))
-        self.signatures = {self.default: Signature((Tensor("x", "FP32", (None, 2)),), outputs, by_rows)}
+        self.signatures: Mapping[str, Signature] = {
+            self.default: Signature((Tensor("x", "FP32", (None, 2)),), outputs, by_rows)
+        }
         self.calls: list[int] = []
         self._summing = summing
 

@@ -134,8 +134,7 @@ class Calls:
         self.loop.wake()
 
     def serve(self, turn_ended: Callable[[], None]) -> None:
-        """Serve until `stop`, in the thread that has loaded the user's code. `turn_ended` is called by the thread that
-        leads."""
+        """Serve until `stop`, in the thread that has loaded the user's code. The one that leads calls `turn_ended`."""
         self._turn_ended = turn_ended
         self._main = threading.get_ident()
         second = threading.Thread(target=self._second, name="second", daemon=True)
