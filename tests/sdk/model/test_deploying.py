@@ -112,7 +112,7 @@ def test_what_is_refused_at_once(workspace: Workspace, model: Model, config: Inf
 def test_what_is_sent_of_a_script(workspace: Workspace, config: InferenceConfig) -> None:
     launch, variables = launch_part(workspace, "birds", config)
     assert launch["entry_script"] == "score.py"
-    assert len(launch["snapshot_id"]) == 64
+    assert launch["folder"] == str(config.source_directory)
     assert launch["interpreter"] == sys.executable
     assert launch["environment"]["user_managed"] is True
     assert variables == {}

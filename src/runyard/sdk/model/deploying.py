@@ -178,12 +178,9 @@ def _resources(model: Model) -> dict[str, Any]:
 def launch_part(
     workspace: Workspace, name: str, inference_config: InferenceConfig
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The script and environment of a service as the server takes them, and the environment's variables.
-
-    The folder of the script is sent. WebserviceException for a script that surely cannot answer.
-    """
+    """The script and environment of a service as the server takes them, and the environment's variables. The folder of
+    the script is sent with the request (`wire.asked`). WebserviceException for a script that surely cannot answer."""
     from runyard.sdk.model.inference_config import InferenceConfig
-    from runyard.sdk.snapshot.snapshot import take_snapshot
     from runyard.sdk.submit.launch import variables_in
 
     if not isinstance(inference_config, InferenceConfig):
@@ -191,8 +188,8 @@ def launch_part(
     inference_config.validate_configuration()
     inference_config._check_functions()
     environment = inference_config._environment(name)
-    snapshot_id = take_snapshot(workspace.service, inference_config._folder().absolute())
-    launch = {"snapshot_id": snapshot_id, "entry_script": inference_config._script(), **_where(environment)}
+    folder = str(inference_config._folder().absolute())
+    launch = {wire.FOLDER: folder, "entry_script": inference_config._script(), **_where(environment)}
     return launch, variables_in(environment)
 
 

@@ -241,9 +241,7 @@ class AksEndpoint(AksWebservice):
         return {**changes, **shares}
 
     def _ask(self, method: str, version_name: str, body: Mapping[str, Any] | None) -> None:
-        value = None if body is None else dict(body)
-        with wire.asking():
-            document = self.workspace.service.client.request(method, self._address("versions", version_name), value)
+        document = wire.asked(self.workspace, method, self._address("versions", version_name), body)
         self._take(self.workspace, document)
 
     def serialize(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, Mapping
 
 from runyard.client.http import ClientProblem, quote
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 Document = Dict[str, Any]
 """A service as the server tells of it (docs/protocol.md)."""
+
+FOLDER = "folder"
+"""In the `launch` of a request that is not sent yet: the folder whose snapshot is to be named in it."""
 
 NOT_FOUND = "service_not_found"
 EXISTS = "service_exists"
@@ -69,14 +73,37 @@ def listed(workspace: Workspace, params: Params | None = None) -> list[Document]
 
 def created(workspace: Workspace, request: Mapping[str, Any]) -> Document:
     """Ask for a service; its work goes on after the answer."""
-    with asking():
-        return workspace.service.client.post(address(workspace), dict(request))  # type: ignore[no-any-return]
+    return asked(workspace, "POST", address(workspace), request)
 
 
 def changed(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> Document:
     """Ask for a change of a service."""
-    with asking():
-        return workspace.service.client.patch(address(workspace, name), dict(changes))  # type: ignore[no-any-return]
+    return asked(workspace, "PATCH", address(workspace, name), changes)
+
+
+def asked(workspace: Workspace, method: str, target: str, request: Mapping[str, Any] | None) -> Document:
+    """Send a request about a service, with the folder of its code where it has one (`launch` names it as FOLDER)."""
+
+    def send(body: Mapping[str, Any] | None) -> Document:
+        with asking():
+            value = None if body is None else dict(body)
+            return workspace.service.client.request(method, target, value)  # type: ignore[no-any-return]
+
+    launch = dict((request or {}).get("launch") or {})
+    folder = launch.pop(FOLDER, None)
+    if request is None or folder is None:
+        return send(request)
+
+    def use(snapshot_id: str, sent: bool) -> Document:
+        # Whatever used the same folder before may be deleted at this moment, and the snapshot with it: then the request
+        # is refused, and made again with a snapshot that was sent for it.
+        if not sent:
+            workspace.service.put(f"/api/snapshots/{snapshot_id}", body=b"")
+        return send({**request, "launch": {**launch, "snapshot_id": snapshot_id}})
+
+    from runyard.sdk.snapshot.snapshot import with_snapshot
+
+    return with_snapshot(workspace.service, Path(folder), use)
 
 
 def is_not_found(error: AzureMLException) -> bool:
