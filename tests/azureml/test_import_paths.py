@@ -39,7 +39,7 @@ def test_azureml_holds_nothing_but_re_exports(path: Path) -> None:
         if isinstance(each, ast.ImportFrom):
             assert each.module is not None
             # What a scoring script imports comes from the process that calls it.
-            assert each.module == "typing" or each.module.startswith(("runyard.sdk", "runyard.serving."))
+            assert each.module == "typing" or each.module.startswith(("runyard.sdk", "runyard.serving"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -74,7 +74,7 @@ def test_the_version_that_scripts_print() -> None:
     assert azureml.core.__version__ == azureml.core.VERSION
 
 
-@pytest.mark.parametrize("name", ["Model", "Webservice"])
+@pytest.mark.parametrize("name", ["diagnostic_log"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
     message = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
     with pytest.raises(ImportError, match=message):
@@ -87,9 +87,8 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("from azureml.core.webservice import AciWebservice", "azureml.core.webservice"),
-        ("from azureml.core import model", "azureml.core.model"),
-        ("from azureml.core.model import Model", "azureml.core.model"),
+        ("from azureml.core.image import ContainerImage", "azureml.core.image"),
+        ("from azureml.core import image", "azureml.core.image"),
         ("from azureml.data.dataset_snapshot import DatasetSnapshot", "azureml.data.dataset_snapshot"),
         ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
         ("import importlib; importlib.import_module('azureml.data.constants')", "azureml.data.constants"),

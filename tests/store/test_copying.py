@@ -11,6 +11,7 @@ from sqlalchemy import insert, select
 from runyard.contracts import states
 from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
+from runyard.contracts.services.settings import Settings
 from runyard.contracts.sweeps.sweep import Sweep
 from runyard.store import copying, tables
 from runyard.store.assets import (
@@ -21,6 +22,7 @@ from runyard.store.assets import (
     model_content,
     models,
     run_outputs,
+    services,
     sweeps,
     vault,
 )
@@ -82,12 +84,21 @@ def fill(store: Store, make_run: MakeRun) -> None:
         files.put(connection, "r", "outputs/ü", stored)
         made = model_content.of_run(connection, "r", "outputs")
         models.register(connection, "local", "m", made, models.Details(tags={"ü": "☃"}), "r", "x" * 16)
+        service = services.create(connection, a_service())
+        services.add_version(connection, service, "v", 1, 100.0, True, False)
+        made_of = services.NewRevision("v", [{"name": "m", "version": 1}], {}, service.settings, code.id, "ü")
+        services.add_replica(connection, service, "child", "v", services.add_revision(connection, service, made_of))
         models.set_uses(connection, "local", "service", [("m", 1)])
     files.append(store, "r", "log", 0, b"grows")
     make_run("old", status=states.COMPLETED)
     retention.apply(store, "local", retention.LOGS, timedelta(0))
     make_run("deleted", status=states.COMPLETED)
     deletion.delete_runs(store, ["deleted"])
+
+
+def a_service() -> services.NewService:
+    keys, tags = {"primary": "NAME"}, {"ü": "☃"}
+    return services.NewService("local", "svc", "aci", Settings(), 0, keys, tags, {}, None, None)
 
 
 def content(database: Database) -> dict[str, list[tuple[Any, ...]]]:
