@@ -91,9 +91,7 @@ def _with_manifests(connection: Connection, launch: dict[str, Any]) -> dict[str,
     models = (launch.get("service") or {}).get("models")
     if not models:
         return launch
-    known = [
-        {**each, "manifest": snapshots.manifest_text(connection, each["tree"]).decode("utf-8")} for each in models
-    ]
+    known = [{**each, "manifest": snapshots.manifest_text(connection, each["tree"]).decode("utf-8")} for each in models]
     return {**launch, "service": {**launch["service"], "models": known}}
 
 
