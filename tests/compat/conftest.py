@@ -17,9 +17,8 @@ def tensorflow_gang(tmp_path_factory: pytest.TempPathFactory) -> Gang:
     """Two nodes of two ranks each, on which every check of `horovod.tensorflow` and of Keras was made."""
     folder = tmp_path_factory.mktemp("tensorflow")
     script = SUPPORT / "horovod_tensorflow_checks.py"
-    return horovod_gang.start(
-        environment("tensorflow"), script, folder, size=4, nodes=2, RUNYARD_HOROVOD_STUCK_SECONDS="1"
-    )
+    python, modules = environment("tensorflow"), "tensorflow,tf_keras"
+    return horovod_gang.fork(python, modules, script, folder, size=4, nodes=2, RUNYARD_HOROVOD_STUCK_SECONDS="1")
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 COMPAT = ROOT / "src" / "runyard" / "compat"
 
+FORKS = ROOT / "tests" / "support" / "horovod_forks.py"
+
 LIMIT = 300.0
 
 
@@ -33,15 +35,61 @@ class Gang:
 
 def start(python: Path | str, script: Path | str, folder: Path, size: int, nodes: int = 1, **variables: str) -> Gang:
     """Run a script to its end on so many ranks."""
+    environments = _environments(folder, size, nodes, variables)
+    processes = []
+    for environment in environments:
+        with open(environment["RANK_LOG"], "wb") as log:
+            processes.append(
+                subprocess.Popen(
+                    [str(python), str(script)],
+                    cwd=folder,
+                    env={**_own(), **environment},
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+    try:
+        codes = [process.wait(LIMIT) for process in processes]
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    return _gang(folder, codes)
+
+
+def fork(
+    python: Path | str, modules: str, script: Path | str, folder: Path, size: int, nodes: int = 1, **variables: str
+) -> Gang:
+    """The same, where the ranks are forked from one process that has imported modules which take long."""
+    environments = _environments(folder, size, nodes, variables)
+    process = subprocess.Popen(
+        [str(python), str(FORKS), str(script), modules, *map(json.dumps, environments)],
+        cwd=folder,
+        env={**_own(), **environments[0]},
+        stdout=subprocess.PIPE,
+    )
+    try:
+        said, _ = process.communicate(timeout=LIMIT)
+    finally:
+        if process.poll() is None:
+            process.terminate()  # and its ranks with it
+            process.wait()
+    return _gang(folder, json.loads(said))
+
+
+def _own() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("RUNYARD_", "PYTHON"))}
+
+
+def _environments(folder: Path, size: int, nodes: int, variables: dict[str, str]) -> list[dict[str, str]]:
+    """What each rank has on top of the variables of this process."""
     port = free_port()
     reports = folder / "reports"
     reports.mkdir(parents=True, exist_ok=True)
-    processes = []
     each = size // nodes
-    for rank in range(size):
-        log = (folder / f"rank_{rank}.log").open("wb")
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("RUNYARD_", "PYTHON"))},
+    return [
+        {
             "PYTHONPATH": f"{COMPAT}{os.pathsep}{ROOT}",
             "RANK": str(rank),
             "WORLD_SIZE": str(size),
@@ -53,24 +101,17 @@ def start(python: Path | str, script: Path | str, folder: Path, size: int, nodes
             "OMP_NUM_THREADS": "1",
             "HOROVOD_START_TIMEOUT": "120",
             "REPORTS": str(reports),
+            "RANK_LOG": str(folder / f"rank_{rank}.log"),
             "TF_CPP_MIN_LOG_LEVEL": "2",
             **variables,
         }
-        processes.append(
-            subprocess.Popen(
-                [str(python), str(script)], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
-            )
-        )
-        log.close()
-    try:
-        codes = [process.wait(LIMIT) for process in processes]
-    finally:
-        for process in processes:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-    outputs = [(folder / f"rank_{rank}.log").read_text("utf-8", "replace") for rank in range(size)]
-    return Gang(codes, outputs, [_report(reports / f"{rank}.json") for rank in range(size)])
+        for rank in range(size)
+    ]
+
+
+def _gang(folder: Path, codes: list[int]) -> Gang:
+    outputs = [(folder / f"rank_{rank}.log").read_text("utf-8", "replace") for rank in range(len(codes))]
+    return Gang(codes, outputs, [_report(folder / "reports" / f"{rank}.json") for rank in range(len(codes))])
 
 
 def _report(path: Path) -> dict[str, str]:

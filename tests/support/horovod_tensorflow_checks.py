@@ -392,6 +392,30 @@ def check_fit_of_legacy_keras() -> None:
     assert np.allclose(variable, -(hvd.size() - 1) / 2)
 
 
+def check_several_passes_before_a_step() -> None:
+    """Gradients add up on each rank, eager and in functions; the ranks meet with the last pass."""
+    import tf_keras
+
+    keras = tf.keras
+    for make in (lambda: keras.optimizers.SGD(1.0), lambda: tf_keras.optimizers.SGD(1.0)):
+        for average, wrap in ((False, lambda call: call), (True, tf.function)):
+            variable = tf.Variable([1.0, 2.0])
+            optimizer = hvd.DistributedOptimizer(
+                make(), backward_passes_per_step=2, average_aggregated_gradients=average
+            )
+
+            def one(factor, variable=variable, optimizer=optimizer):  # type: ignore[no-untyped-def]
+                optimizer.apply_gradients([(tf.ones(2) * factor, variable)])
+
+            each, mean, wanted = wrap(one), (hvd.size() - 1) / 2, 1.0
+            for step in range(2):
+                each(tf.constant(float(hvd.rank())))
+                assert np.allclose(variable, [wanted, wanted + 1]), "nothing is applied before the last pass"
+                each(tf.constant(3.0 + step))
+                wanted -= (mean + 3.0 + step) / (2 if average else 1)
+                assert np.allclose(variable, [wanted, wanted + 1]), (average, step)
+
+
 def check_warm_up_and_schedule() -> None:
     import horovod.tensorflow.keras as of_keras
 
@@ -479,7 +503,7 @@ def check_elastic_state() -> None:
 
 def check_what_the_layer_cannot_do_is_refused_in_words() -> None:
     with refused(NotImplementedError, "Horovod itself"):
-        hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1), backward_passes_per_step=2)
+        hvd.DistributedOptimizer(tf.compat.v1.train.GradientDescentOptimizer(0.1), backward_passes_per_step=2)
     with refused(NotImplementedError, "Keras", "DistributedGradientTape"):
         hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1), op=hvd.Adasum)
 

@@ -14,6 +14,7 @@ from ..core.basics import Adasum, Average, Sum, op_of
 from ..core.process_sets import chosen_ranks, ranks_of
 from .compression import Compression
 from .mpi_ops import _basics, grouped_gather, reduce_all
+from .passes import Passes
 
 
 def allreduce(
@@ -72,17 +73,10 @@ def _slices(given: Any, name: str, op: Any, process_set: Any) -> Any:
 class Reduction:
     """How gradients are reduced: the options that the tape and the optimizers share."""
 
-    def __init__(
-        self, compression: Any, sparse_as_dense: bool, op: Any, predivide: float, passes: int, process_set: Any
-    ) -> None:
+    def __init__(self, compression: Any, sparse_as_dense: bool, op: Any, predivide: float, process_set: Any) -> None:
         chosen_ranks(process_set)  # which says so where this rank is none of them
         if predivide != 1.0 and op != Average:
             raise ValueError("gradient_predivide_factor not supported with op != Average")
-        if passes > 1:
-            raise NotImplementedError(
-                "Runyard's layer for Horovod has no backward_passes_per_step for TensorFlow: leave it out, or use "
-                "Horovod itself (runyard config set environments.horovod require)."
-            )
         self._compression, self._as_dense, self.op = compression, sparse_as_dense, op_of(op, None)
         self._process_set = process_set
         self._factors = (1.0 / predivide, predivide)
@@ -133,7 +127,7 @@ def DistributedGradientTape(
     scale_local_gradients: bool = True,
 ) -> Any:
     """A tape whose `gradient` returns the gradients of all ranks."""
-    reduction = Reduction(compression, sparse_as_dense, op, gradient_predivide_factor, 1, process_set)
+    reduction = Reduction(compression, sparse_as_dense, op, gradient_predivide_factor, process_set)
     kind = type(gradtape)
 
     def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
@@ -210,17 +204,21 @@ def DistributedOptimizer(
     scale_local_gradients: bool = True,
 ) -> Any:
     """An optimizer that applies the gradients of all ranks: one of Keras, or of `tf.compat.v1.train`."""
-    reduction = Reduction(
-        compression, sparse_as_dense, op, gradient_predivide_factor, backward_passes_per_step, process_set
-    )
+    reduction = Reduction(compression, sparse_as_dense, op, gradient_predivide_factor, process_set)
     if isinstance(optimizer, tf.compat.v1.train.Optimizer):
+        if backward_passes_per_step > 1:
+            raise NotImplementedError(
+                "Runyard's layer for Horovod has no backward_passes_per_step for optimizers of tf.compat.v1.train: "
+                "leave it out, or use Horovod itself (runyard config set environments.horovod require)."
+            )
         kind = _GraphOptimizer if op != Adasum else _GraphAdasum
         return kind(optimizer, reduction, name, use_locking)
-    return with_reduction(optimizer, reduction)
+    return with_reduction(optimizer, reduction, backward_passes_per_step, average_aggregated_gradients)
 
 
-def with_reduction(optimizer: Any, reduction: Reduction) -> Any:
-    """The same optimizer of Keras, with its options and state, whose class now reduces what it applies."""
+def with_reduction(optimizer: Any, reduction: Reduction, passes: int = 1, average: bool = False) -> Any:
+    """The same optimizer of Keras, with its options and state, whose class now reduces what it applies; where there
+    are several passes to a step, what they add up to."""
     kind = type(optimizer)
     if getattr(kind, "_horovod", False):
         return optimizer
@@ -230,13 +228,24 @@ def with_reduction(optimizer: Any, reduction: Reduction) -> Any:
             "hvd.DistributedGradientTape and optimizers of tf.compat.v1.train."
         )
 
+    sums = Passes(passes, average) if passes > 1 else None
+
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        return kind.apply(self, reduction(list(grads)), trainable_variables)
+        if sums is None:
+            return kind.apply(self, reduction(list(grads)), trainable_variables)
+        if not self.built:
+            with tf.init_scope():
+                self.build(trainable_variables)
+        return sums.add(grads, lambda held: kind.apply(self, reduction(held), trainable_variables))
 
     def apply_gradients(self: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
         pairs = list(grads_and_vars)
-        reduced = reduction([gradient for gradient, _ in pairs])
-        return kind.apply_gradients(self, list(zip(reduced, [variable for _, variable in pairs])), *args, **kwargs)
+        gradients, variables = [each for each, _ in pairs], [each for _, each in pairs]
+
+        def do(held: list[Any]) -> Any:
+            return kind.apply_gradients(self, list(zip(reduction(held), variables)), *args, **kwargs)
+
+        return do(gradients) if sums is None else sums.add(gradients, do)
 
     added = {"apply": apply} if callable(getattr(kind, "apply", None)) else {"apply_gradients": apply_gradients}
     # Under the module of its own class: Keras writes it into saved models, which load without Horovod.

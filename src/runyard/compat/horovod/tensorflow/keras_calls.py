@@ -35,10 +35,8 @@ def DistributedOptimizer(
     scale_local_gradients: bool = True,
 ) -> Any:
     """An optimizer of Keras that applies the gradients of all ranks."""
-    reduction = Reduction(
-        compression, sparse_as_dense, op, gradient_predivide_factor, backward_passes_per_step, process_set
-    )
-    return with_reduction(optimizer, reduction)
+    reduction = Reduction(compression, sparse_as_dense, op, gradient_predivide_factor, process_set)
+    return with_reduction(optimizer, reduction, backward_passes_per_step, average_aggregated_gradients)
 
 
 def allreduce(

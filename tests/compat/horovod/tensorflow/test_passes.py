@@ -1,0 +1,18 @@
+"""Several backward passes to a step of an optimizer of Keras."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.horovod_gang import Gang
+
+pytestmark = [pytest.mark.xdist_group("horovod"), pytest.mark.framework]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_several_passes_before_a_step",
+    ],
+)
+def test_on_every_rank(tensorflow_gang: Gang, check: str) -> None:
+    tensorflow_gang.passed(check)
