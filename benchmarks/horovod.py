@@ -9,18 +9,22 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from statistics import median
 
 from benchmarks import measure, venvs
 from benchmarks.measure import Failed, free_port
-from benchmarks.table import Table, durations, not_measured, ratio
+from benchmarks.table import Table, durations, not_measured
 from benchmarks.venvs import NotInstalled, Say, variables
 
-COLUMNS = ("a step, 25 million parameters", "time", "× DDP")
+COLUMNS = ("a step, 25 million parameters", "time", "× DDP, median of the pairs", "× its CPU")
 SCRIPT = "train_steps.py"
 TORCH = ("torch==2.13.0", "numpy")
 LAYER = venvs.CHECKOUT / "src" / "runyard" / "compat"
 REAL = "RUNYARD_TEST_HOROVOD"
 LIMIT = 600
+
+Step = tuple[float, float]
+"""What a step took: seconds, and seconds of CPU."""
 
 
 def run(quick: bool, say: Say) -> list[Table]:
@@ -34,17 +38,30 @@ def run(quick: bool, say: Say) -> list[Table]:
         except (NotInstalled, Failed) as error:
             rows.append(not_measured(name, str(error), len(COLUMNS)))
             continue
-        rows.append((f"DistributedDataParallel, {size} processes", durations(times["ddp"]), "1.0×"))
-        rows.append((name, durations(times["horovod"]), ratio(times["horovod"], times["ddp"])))
+        rows.append((f"DistributedDataParallel, {size} processes", _shown(times["ddp"]), "1.00×", "1.00×"))
+        rows.append((name, _shown(times["horovod"]), *_beside(times)))
         if REAL in os.environ:
             real = _gang(os.environ[REAL], size, 5 if quick else 40, ["ddp", "horovod"], "")
-            compared = ratio(real["horovod"], real["ddp"])
-            rows.append((f"Horovod itself, {size} processes", durations(real["horovod"]), compared))
-    notes = ("The ways take turns step by step in the same processes; each has one thread.",)
+            rows.append((f"Horovod itself, {size} processes", _shown(real["horovod"]), *_beside(real)))
+    notes = (
+        "The ways take turns step by step in the same processes; each has one thread. A ratio is the median of the "
+        "ratios of steps that followed each other.",
+    )
     return [Table("A step of distributed training", COLUMNS, tuple(rows), notes)]
 
 
-def _gang(python: str, size: int, steps: int, ways: list[str], path: str) -> dict[str, list[float]]:
+def _shown(steps: list[Step]) -> str:
+    return durations([seconds for seconds, _ in steps])
+
+
+def _beside(times: dict[str, list[Step]]) -> tuple[str, str]:
+    """Horovod's interface against DDP, step by step: by the clock, and by the processor."""
+    pairs = list(zip(times["horovod"], times["ddp"], strict=True))
+    by_clock, by_cpu = (median(one[place] / other[place] for one, other in pairs) for place in (0, 1))
+    return f"{by_clock:.2f}×", f"{by_cpu:.2f}×"
+
+
+def _gang(python: str, size: int, steps: int, ways: list[str], path: str) -> dict[str, list[Step]]:
     """The times of the steps, by way, as rank 0 has seen them."""
     own, theirs = free_port(), free_port()
     processes = [
@@ -76,5 +93,5 @@ def _gang(python: str, size: int, steps: int, ways: list[str], path: str) -> dic
             process.wait()
     if processes[0].returncode != 0:
         raise Failed(measure.last_words(complaints.decode("utf-8", "replace")))
-    times: dict[str, list[float]] = json.loads(said.splitlines()[-1])
+    times: dict[str, list[Step]] = json.loads(said.splitlines()[-1])
     return times

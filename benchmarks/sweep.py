@@ -76,7 +76,7 @@ def _told(environment: Environment, script: str, count: int, **more: str) -> tup
     with tempfile.TemporaryDirectory(prefix="sweep-benchmark-", ignore_cleanup_errors=True) as folder:
         marks = str(Path(folder) / "marks")
         command = [environment.python, measure.script(script), str(count), str(AT_ONCE), marks]
-        told = measure.answer(command, more, timeout=600)
+        told = measure.answer(command, more, timeout=1200)
     if told["trials"] < count or told["seconds"] <= 0:
         raise Failed(f"an impossible answer: {told}")
     return count / float(told["seconds"]), float(told["gap"])

@@ -25,7 +25,7 @@ def main(count: int, at_once: int, path: str) -> None:
     tuner = tune.Tuner(
         trial,
         param_space={"x": tune.uniform(0, 1)},
-        tune_config=tune.TuneConfig(num_samples=count, max_concurrent_trials=at_once),
+        tune_config=tune.TuneConfig(num_samples=count, max_concurrent_trials=at_once, reuse_actors=True),
         run_config=tune.RunConfig(verbose=0),
     )
     tuner.fit()

@@ -2,8 +2,8 @@
 
     train_steps.py STEPS WAY...      WAY: ddp, horovod
 
-The ways take turns, step by step, in the same processes, so that whatever else the machine does meets all of them.
-Rank 0 prints {way: [seconds, ...]} at the end.
+The ways take turns, step by step, in the same processes, so that whatever else the machine does meets all of them;
+which one goes first changes with every step. Rank 0 prints {way: [[seconds, seconds of CPU], ...]} at the end.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Horovod:
         self.optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=self.model.named_parameters())
 
 
-def step(way: Any, inputs: torch.Tensor) -> float:
+def step(way: Any, inputs: torch.Tensor) -> tuple[float, float]:
     dist.barrier()
-    begun = time.perf_counter()
+    begun, worked = time.perf_counter(), time.process_time()
     way.optimizer.zero_grad()
     way.model(inputs).square().mean().backward()
     way.optimizer.step()
-    return time.perf_counter() - begun
+    return time.perf_counter() - begun, time.process_time() - worked
 
 
 def main(steps: int, names: list[str]) -> None:
@@ -60,10 +60,10 @@ def main(steps: int, names: list[str]) -> None:
     ways = {name: {"ddp": Ddp, "horovod": Horovod}[name]() for name in names}
     torch.manual_seed(int(os.environ["RANK"]))
     inputs = torch.randn(BATCH, WIDTH)
-    times: dict[str, list[float]] = {name: [] for name in names}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for number in range(WARM + steps):
-        for name, way in ways.items():
-            took = step(way, inputs)
+        for name in names if number % 2 else names[::-1]:
+            took = step(ways[name], inputs)
             if number >= WARM:
                 times[name].append(took)
     if os.environ["RANK"] == "0":

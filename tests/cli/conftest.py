@@ -97,9 +97,9 @@ class Shell:
         (project / name).write_text(textwrap.dedent(text))
         return str(project / name)
 
-    def completed(self, text: str = "print('hello')") -> Any:
+    def completed(self, text: str = "print('hello')", *arguments: str) -> Any:
         """A run that has completed, as JSON."""
-        last = self.call("submit", "--json", "-f", self.script(text)).stdout.splitlines()[-1]
+        last = self.call("submit", "--json", "-f", self.script(text), "--", *arguments).stdout.splitlines()[-1]
         return json.loads(last)["run"]
 
 

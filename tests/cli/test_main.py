@@ -80,7 +80,7 @@ def test_a_wrong_call_is_exit_code_2_and_names_the_help(words: list[str]) -> Non
         (["status"], "'show'"),
         (["Status"], "'show'"),
         (["list"], "'ls'"),
-        (["compare", "a", "b"], "`runyard metrics RUN`"),
+        (["retry", "x"], "'rerun'"),
         (["env", "delete", "x"], "'rm'"),
         (["compute", "list"], "'ls'"),
         (["submitt"], "'submit'"),

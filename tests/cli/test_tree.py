@@ -21,6 +21,7 @@ def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
         "data",
         "datastore",
         "models",
+        "services",
         "config",
         "database",
         "retention",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.web_files import WebFiles, web_files
 
-from runyard.client.data_files import TransferProblem, bring, is_here, listing
+from runyard.client.data_files import TransferProblem, bring, is_here
 
 
 def entry(web: WebFiles | None = None, name: str = "a", size: int | None = 5, **more: Any) -> dict[str, Any]:
@@ -75,12 +75,3 @@ def test_what_lies_here_is_linked_or_copied(tmp_path: Path) -> None:
 
     bring([{**here, "size": 6, "content": "datasets/x"}], [tmp_path / "c"], fetch, link=True)
     assert asked == ["datasets/x"]
-
-
-def test_pages_of_a_listing_are_put_together() -> None:
-    pages = {
-        None: {"files": [{"path": "/a", "size": 1}], "single": False, "several": True, "next": "/a"},
-        "/a": {"files": [{"path": "/b", "size": 2}], "single": False, "several": True, "next": None},
-    }
-    found = listing(lambda address, params: pages[params["after"]], "/datasets/x")
-    assert (found.layout(), found.bytes, found.single, found.several) == (["/a", "/b"], 3, False, True)

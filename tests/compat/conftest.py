@@ -14,10 +14,12 @@ SUPPORT = Path(horovod_gang.__file__).parent
 
 @pytest.fixture(scope="session")
 def tensorflow_gang(tmp_path_factory: pytest.TempPathFactory) -> Gang:
-    """Two ranks, on which every check of `horovod.tensorflow` and of Keras was made."""
+    """Two nodes of two ranks each, on which every check of `horovod.tensorflow` and of Keras was made."""
     folder = tmp_path_factory.mktemp("tensorflow")
     script = SUPPORT / "horovod_tensorflow_checks.py"
-    return horovod_gang.start(environment("tensorflow"), script, folder, size=2, RUNYARD_HOROVOD_STUCK_SECONDS="1")
+    return horovod_gang.start(
+        environment("tensorflow"), script, folder, size=4, nodes=2, RUNYARD_HOROVOD_STUCK_SECONDS="1"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -105,6 +105,21 @@ def test_a_runner_whose_nursery_died_before_it_could_tell_is_found_and_is_the_on
     assert events.gone_runs.get(timeout=DEADLINE) == ("run-1", "it is gone", False)
 
 
+def test_a_runner_that_nobody_has_reported_is_asked_to_stop_all_the_same(
+    engine: LocalEngine, home: Path, tmp_path: Path
+) -> None:
+    """As when what starts runners answers too late: another one was started then, and has left for the first."""
+    events, began = Listener(), tmp_path / "began"
+    handle = engine.start(gang_of(home, command=f"touch {began}; sleep 600"), events)
+    wait_until(began.exists)
+    (runner,) = [psutil.Process(each["pid"]) for each in handle["nodes"]]
+    engine.stop("run-1", {"nodes": [{"pid": runner.pid, "started": "1"}]})
+    log = home / "runs" / "run-1" / "streams" / "runner.log"
+    wait_until(lambda: "ending the run: it is cancelled" in log.read_text())
+    (home / "runs" / "run-1").rename(home / "elsewhere")  # there is no server to deliver to
+    events.gone_runs.get(timeout=DEADLINE)
+
+
 def test_a_gang_of_a_server_that_died_while_it_started_it_is_found_and_made_complete(
     engine: LocalEngine, home: Path
 ) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from runyard.engines import runners
@@ -32,18 +33,31 @@ def test_a_process_is_found_by_its_id_and_its_start(process: subprocess.Popen[by
     found = runners.find(handle)
     assert found is not None
     assert found.pid == process.pid
-    assert runners.find({**handle, "created": handle["created"] - 10.0}) is None, "another one had that id"
+    assert runners.find({**handle, "started": str(int(handle["started"]) - 1)}) is None, "another one had that id"
     process.kill()
     process.wait()
     assert runners.find(handle) is None
-    assert runners.handle_of(process.pid)["created"] is None
+    assert runners.handle_of(process.pid)["started"] is None
+
+
+def test_a_process_is_still_found_when_the_clock_was_set_which_is_acted_here(
+    process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = runners.handle_of(process.pid)
+    former = {"pid": process.pid, "created": psutil.Process(process.pid).create_time()}
+    assert runners.find(former) is not None, "the handle of a former server"
+    booted = psutil.boot_time()
+    monkeypatch.setattr("psutil._psplatform.boot_time", lambda: booted + 1.0)  # as Linux has it once it was set
+    assert runners.find(handle) is not None
+    assert runners.terminate([handle])
+    assert process.wait(DEADLINE) == -signal.SIGTERM
 
 
 def test_the_first_that_lives_is_asked_to_stop(process: subprocess.Popen[bytes]) -> None:
     dead = {"pid": process.pid, "created": 1.0}
-    runners.terminate([dead, runners.handle_of(process.pid)])
+    assert runners.terminate([dead, runners.handle_of(process.pid)])
     assert process.wait(DEADLINE) == -signal.SIGTERM
-    runners.terminate([dead])  # nobody is there: no harm
+    assert not runners.terminate([dead])  # nobody is there: no harm
 
 
 def test_the_end_of_all_is_noticed(process: subprocess.Popen[bytes]) -> None:
@@ -65,7 +79,7 @@ def test_the_holder_of_a_lock_is_known(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert runners.holder(lock) == runners.handle_of(os.getpid())
         lock.write_text("half of a")
-        assert runners.holder(lock) == {"pid": 0, "created": None}, "it was taken a moment ago"
+        assert runners.holder(lock) == {"pid": 0, "started": None}, "it was taken a moment ago"
 
 
 def test_a_child_that_has_ended_is_not_at_work_though_nobody_has_reaped_it(process: subprocess.Popen[bytes]) -> None:

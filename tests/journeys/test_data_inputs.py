@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -166,3 +167,47 @@ def log_of(run: Run) -> str:
     with tempfile.TemporaryDirectory() as folder:
         run.download_file("system_logs/runner.log", f"{folder}/log")
         return Path(folder, "log").read_text()
+
+
+MANY = """
+import os, sys
+from azureml.core import Run
+place = sys.argv[1]
+names = [name for _, _, files in os.walk(place) for name in files]
+run = Run.get_context()
+run.tag("files", str(len(names)))
+run.tag("place", place)
+run.tag("first", open(os.path.join(place, "d0", "0000.txt")).read())
+"""
+
+
+def test_the_links_of_a_large_dataset_are_made_once(shared_yard: Yard, tmp_path: Path) -> None:
+    """A second run takes the links of the first; a changed file is noticed, and all of them are made anew."""
+    from azureml.core import Datastore
+
+    ws = shared_yard.workspace
+    for number in range(1_200):
+        folder = tmp_path / f"d{number % 3}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{number:04d}.txt").write_text("x")
+    store = Datastore.register_folder(ws, "many", str(tmp_path))
+    dataset = Dataset.File.from_files((store, "**")).as_named_input("d").as_mount()
+    seen = []
+    for number in range(3):
+        if number == 2:
+            (tmp_path / "d0" / "0000.txt").write_text("changed")
+        run = shared_yard.submit(MANY, dataset)
+        run.wait_for_completion()
+        tags = run.get_tags()
+        assert tags["files"] == "1200"
+        assert tags["first"] == ("changed" if number == 2 else "x")
+        seen.append((str(tags["place"]), json.loads(str(run.get_properties()["runyard.data.d"])), log_of(run)))
+        assert run.get_file_names().count("inputs/d.jsonl.gz") == 1
+    (first, record, log), (second, again, later), (third, changed, last) = seen
+    assert first == second != third
+    assert record == again
+    assert record["digest"] != changed["digest"]
+    assert "1,200 linked" in log
+    assert "by the links of an earlier run" in later
+    assert "1,200 linked" in last
+    assert oct((Path(third) / "d0").stat().st_mode & 0o777) == "0o555"

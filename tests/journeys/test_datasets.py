@@ -95,7 +95,8 @@ def test_the_seed_runs_with_its_address_mapped_to_a_folder(shared_yard: Yard, tm
     tags = run.get_tags()
     assert tags["files"].split() == sorted(f"{name}-ubyte.gz" for name in NAMES)
     assert json.loads(tags["inputs"]) == {f"input__{dataset.id[:8]}": tags["folder"]}
-    assert details["inputDatasets"][0]["dataset"] == {"id": dataset.id}
+    assert f"'dataset': {{'id': '{dataset.id}'}}" in repr(details["inputDatasets"]), "as SDK v1 prints it"
+    assert details["inputDatasets"][0]["dataset"].to_path() == dataset.to_path(), "and gives it"
     assert details["inputDatasets"][0]["consumptionDetails"]["mechanism"] == "Mount"
     seen = json.loads(run.get_properties()[f"runyard.data.input__{dataset.id[:8]}"])
     assert (seen["files"], seen["seen"][0]["from"]) == (4, str(tmp_path / "train-images-idx3-ubyte.gz"))
@@ -136,3 +137,27 @@ def test_an_address_that_is_gone_fails_the_run_in_preparing(shared_yard: Yard) -
     said = str(failed.value)
     assert f"{web.url}/mnist/gone.gz does not give its file: 404" in said
     assert f"runyard data map {web.url}/mnist/ " in said
+
+
+LOOKS_UP = """
+from azureml.core import Dataset, Run
+ws = Run.get_context().experiment.workspace
+found = Dataset.get_by_name(ws, "looked-up")
+assert Dataset.get_by_id(ws, found.id).id == found.id
+Dataset.File.from_files("http://made.example/x").register(ws, "made-by-a-run", create_new_version=True)
+"""
+
+
+def test_what_a_script_looks_up_and_registers_is_its_lineage(shared_yard: Yard) -> None:
+    ws = shared_yard.workspace
+    known = Dataset.File.from_files("http://known.example/x").register(ws, "looked-up", create_new_version=True)
+    run = Experiment(ws, "lineage").submit(shared_yard.config(LOOKS_UP, ""))
+    details = run.wait_for_completion()
+    (used,), (made,) = details["inputDatasets"], details["outputDatasets"]
+    assert (used["dataset"].id, used["consumptionDetails"]) == (known.id, {"type": "Reference"})
+    assert made["outputType"] == "Reference"
+    assert made["identifier"] == {
+        "savedId": made["dataset"].id,
+        "registeredId": "made-by-a-run",
+        "registeredVersion": "1",
+    }

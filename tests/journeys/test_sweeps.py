@@ -134,8 +134,20 @@ def test_children_that_all_fail_end_the_sweep_in_words(shared_yard: Yard) -> Non
     assert len(list(hdr.get_children())) < 12
 
 
+GOES_ON = """
+import os
+parser.add_argument('--resume-from')
+args = parser.parse_args()
+before = open(os.path.join(args.resume_from, 'checkpoint')).read() if args.resume_from else ''
+with open('outputs/checkpoint', 'w') as file:
+    file.write(before + 'trained;')
+"""
+
+
 def test_a_bayesian_sweep_goes_on_from_a_former_one_and_is_extended(shared_yard: Yard) -> None:
-    src = shared_yard.config(TRAIN.replace("0.1)\n", "0)\n"), "--fixed", "x")
+    """A child that is resumed has its former parameters, and the outputs of the former run."""
+    script = TRAIN.replace("0.1)\n", "0)\n").replace("args = parser.parse_args()\n", GOES_ON)
+    src = shared_yard.config(script, "--fixed", "x")
     space = BayesianParameterSampling({"--batch-size": choice(25, 50), "--learning-rate": uniform(0, 0.4)})
     first = submit(shared_yard, src, space, max_total_runs=3, max_concurrent_runs=3)
     first.wait_for_completion()
@@ -152,6 +164,11 @@ def test_a_bayesian_sweep_goes_on_from_a_former_one_and_is_extended(shared_yard:
     later.wait_for_completion()
     again = later.get_hyperparameters()
     assert again[f"{later.id}_0"] == first.get_hyperparameters()[best.id]
+    resumed, sampled = sorted(later.get_children(), key=lambda child: str(child.id))
+    for child, checkpoint in ((resumed, "trained;trained;"), (sampled, "trained;")):
+        path = shared_yard.folder / f"checkpoint of {child.id}"
+        child.download_file("outputs/checkpoint", str(path))
+        assert path.read_text() == checkpoint
     later.extend(1)
     later.wait_for_completion()
     assert (later.get_status(), len(list(later.get_children()))) == ("Completed", 3)

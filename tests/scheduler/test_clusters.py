@@ -18,6 +18,7 @@ from runyard.store.assets import compute
 from runyard.store.content import files
 from runyard.store.errors import Conflict
 from runyard.store.runs import runs
+from runyard.store.runs.runs import SCRIPT, NewRun, Run
 
 STARTED = Fact(states.STARTED)
 STOPPED = Fact(states.ENDED, outcome="failed", stopped=True, error={"code": "Canceled", "message": "stopped"})
@@ -326,3 +327,23 @@ def test_a_target_that_grows_lets_waiting_runs_start_and_one_that_is_gone_fails_
     yard.scheduler.target_changed("local", "ray")
     failed = yard.reach(yard.submit("ray"), names.FAILED)
     assert (failed.error or {})["code"] == "UnknownTarget"
+
+
+def test_a_cancel_reaches_a_run_that_starts_in_the_same_moment(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a run that is stored and not in its queue yet: a parent that is cancelled may have such a child."""
+    yard.start()
+    cluster, apply = yard.clusters["hpc"], yard.scheduler._transitions.apply
+    new = NewRun("run-1", "local", "trial", kind=SCRIPT, target="hpc", launch={"command": "true"})
+    with yard.store.database.write() as connection:
+        made = runs.create(connection, new)
+
+    def apply_late(run_id: str, *facts: Fact) -> Run:
+        if facts[0].kind == states.CANCEL:
+            yard.scheduler.submitted(made)
+            wait(lambda: "run-1" in cluster.alive, "for it to be started")
+            yard.reach("run-1", names.PROVISIONING)
+        return apply(run_id, *facts)
+
+    monkeypatch.setattr(yard.scheduler._transitions, "apply", apply_late)
+    assert yard.scheduler.cancel("run-1").status == names.CANCEL_REQUESTED
+    wait(lambda: cluster.stopped == ["run-1"], "for its gang to be asked to end")

@@ -5,6 +5,7 @@ The parts are put together here without the scheduler; the cluster is a fake, be
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -138,6 +139,44 @@ def test_a_gang_whose_handle_was_not_stored_is_found_again_and_ended_if_it_was_t
     parts.transitions.apply("run-1", Fact(states.CANCEL))
     parts.gangs.watch(queue, "run-1")
     assert parts.cluster.stopped == ["run-1"]
+
+
+def test_a_gang_on_this_machine_is_asked_to_end_until_it_has(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ASKED_AGAIN_AFTER", 0.01)
+    queue = parts.held(names.RUNNING)
+    queue.ours = True
+    parts.gangs.start(queue, gang_of(parts.home))
+    parts.gangs.stop(queue, "run-1")
+    assert parts.cluster.stopped == ["run-1"], "nobody wants its end: it is asked once"
+    parts.transitions.apply("run-1", Fact(states.CANCEL))
+    parts.gangs.stop(queue, "run-1")
+    wait(lambda: len(parts.cluster.stopped) > 4, "for it to be asked again")
+    parts.transitions.end("run-1", STOPPED)
+    done = threading.Event()
+    queue.worker.post(done.set, after=0.05)
+    assert done.wait(60)
+    asked = len(parts.cluster.stopped)
+    done.clear()
+    queue.worker.post(done.set, after=0.05)
+    assert done.wait(60)
+    assert len(parts.cluster.stopped) == asked
+
+
+def test_a_runner_that_is_found_when_another_is_gone_is_asked_to_end(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start that was answered too late has left two runners: one that leaves at once, and one that is at work."""
+    stopped: list[Handle] = []
+    monkeypatch.setattr(parts.folders, "rescue", lambda run_id, events: {RESCUE: {"pid": 1, "started": "2"}})
+    monkeypatch.setattr(parts.folders, "stop", stopped.append)
+    queue = parts.held(names.RUNNING)
+    queue.ours = True
+    parts.gangs.start(queue, gang_of(parts.home))
+    parts.transitions.apply("run-1", Fact(states.CANCEL))
+    parts.gangs.stop(queue, "run-1")  # reaches the one that leaves
+    parts.gangs.gone("run-1", "exit code 0")
+    wait(lambda: stopped, "for the other one to be asked")
+    assert stopped == [{RESCUE: {"pid": 1, "started": "2"}}]
 
 
 def test_events_of_an_engine_become_states(parts: Parts) -> None:

@@ -12,11 +12,28 @@ from runyard.sdk.absent_modules import MODULES, MissingModules
 
 
 def test_importing_one_says_what_is_missing() -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"azureml\.pipeline is part of SDK v1, not of Runyard") as caught:
+    with pytest.raises(ModuleNotFoundError, match=r"azureml\.pipeline\.core is part of SDK v1, not of") as caught:
         importlib.import_module("azureml.pipeline.core")
     assert caught.value.name is not None
     with pytest.raises(ImportError, match="Sweep a script of your own"):
         from azureml import automl  # type: ignore[attr-defined]  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    ("module", "instead"),
+    [
+        ("azureml.pipeline.steps", r"run\.submit_child"),
+        ("azureml.train.automl", r"docs/sweeps\.md"),
+        ("azureml.automl.core.shared.constants", r"docs/sweeps\.md"),
+        ("azureml.contrib.train.rl", r"docs/engines/ray\.md"),
+        ("azureml.contrib.interpret.explanation.explanation_client", "the package interpret"),
+        ("azureml.contrib.notebook", "papermill"),
+    ],
+)
+def test_what_will_not_come_is_refused_with_what_to_use(module: str, instead: str) -> None:
+    """What a script names is what is spoken of, also where a package above it is missing already."""
+    with pytest.raises(ModuleNotFoundError, match=rf"{module} is part of SDK v1, not of Runyard.*{instead}"):
+        importlib.import_module(module)
 
 
 def test_looking_for_one_finds_none() -> None:

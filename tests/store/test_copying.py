@@ -70,7 +70,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
     with store.database.write() as connection:
         sweeps.create(connection, "HD_1", Sweep({"name": "GRID", "ü": "☃"}, "loss", "minimize", 2, 1), {"p": None})
         sweeps.add_trials(connection, "HD_1", {0: {"ü": 1e300}, 1: {"ü": None}})
-        sweeps.set_result(connection, "HD_1", 0, 0.1, 3)
+        sweeps.set_results(connection, "HD_1", {0: (0.1, 3)})
         sweeps.set_verdict(connection, "HD_1", 1, "☃")
     strange = ({"f": name} for name in ("nan", "inf", "-inf"))
     points = b"".join(line("v", "loss", value, 1.0, 1) for value in (0.5, *strange))

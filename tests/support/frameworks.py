@@ -49,6 +49,7 @@ FRAMEWORKS = {
         ("torch==2.13.0", "numpy", "onnx", "onnxscript", "onnxruntime", "scikit-learn", "tritonclient[http]", "pandas")
     ),
     "ray": Framework(("ray[default]==2.60.0",)),
+    "tensorboard": Framework(("tensorboard==2.21.0",)),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
 }
 if platform.machine() == "x86_64":  # it is made for no other

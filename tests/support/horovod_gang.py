@@ -33,7 +33,7 @@ class Gang:
 
 def start(python: Path | str, script: Path | str, folder: Path, size: int, nodes: int = 1, **variables: str) -> Gang:
     """Run a script to its end on so many ranks."""
-    port = _free_port()
+    port = free_port()
     reports = folder / "reports"
     reports.mkdir(parents=True, exist_ok=True)
     processes = []
@@ -80,7 +80,7 @@ def _report(path: Path) -> dict[str, str]:
     return report
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import time
 from typing import Any
 
 import horovod.tensorflow as hvd
@@ -88,12 +89,130 @@ def check_gather_broadcast_and_alltoall_of_every_type() -> None:
     assert len(both[0]) == sum(range(1, size + 1))
 
 
-def check_reducescatter() -> None:
+def check_reducescatter_of_every_type() -> None:
     rows = 2 * hvd.size() + 1
     start = 2 * hvd.rank() + min(hvd.rank(), 1)
     mine = slice(start, start + 2 + (hvd.rank() == 0))
     found = hvd.reducescatter(of_rank(hvd.rank(), (rows, 3), "float32"))
     assert np.allclose(found, stack((rows, 3)).mean(0)[mine])
+    for dtype in REDUCED:
+        for rest in ((), (3,), (0,)):
+            found = hvd.reducescatter(of_rank(hvd.rank(), (rows, *rest), dtype), op=hvd.Sum)
+            wanted = stack((rows, *rest)).sum(0)[mine]
+            assert (found.dtype.name, tuple(found.shape)) == (dtype, wanted.shape)
+            assert np.allclose(tf.cast(found, "float64"), wanted, rtol=3e-2 if "16" in dtype else 1e-6), (dtype, rest)
+    both = hvd.grouped_reducescatter([tf.ones([rows]), tf.ones([rows, 2])], op=hvd.Sum)
+    assert np.allclose(both[1], hvd.size())
+
+
+def check_calls_that_return_at_once() -> None:
+    size, rank = hvd.size(), hvd.rank()
+    names = [f"at once {number}" for number in range(10)]
+    handles = {name: hvd.allreduce_async(tf.fill([3], float(rank)), name=name) for name in names[rank:] + names[:rank]}
+    for name in names:
+        assert np.allclose(hvd.synchronize(handles[name]), sum(range(size)) / size)
+    with refused(ValueError, "synchronized already"):
+        hvd.synchronize(handles[names[0]])
+    begun = {
+        "group": hvd.grouped_allreduce_async([tf.ones(2), tf.ones(3, tf.int32)], op=hvd.Sum),
+        "gathered": hvd.allgather_async(tf.fill([rank + 1], rank)),
+        "many": hvd.grouped_allgather_async([tf.ones([1]), tf.ones([2])]),
+        "sent": hvd.broadcast_async(tf.constant(rank), root_rank=1),
+        "even": hvd.alltoall_async(tf.range(size)),
+        "rows": hvd.alltoall_async(tf.range(size), splits=[1] * size),
+        "scattered": hvd.reducescatter_async(tf.ones([size]), op=hvd.Sum),
+        "parts": hvd.grouped_reducescatter_async([tf.ones([size]), tf.ones([size, 2])]),
+    }
+    found = {name: hvd.synchronize(handle) for name, handle in begun.items()}
+    assert [each.dtype for each in found["group"]] == [tf.float32, tf.int32]
+    assert np.allclose(found["group"][1], size)
+    assert found["gathered"].numpy().tolist() == [each for each in range(size) for _ in range(each + 1)]
+    assert [len(each) for each in found["many"]] == [size, 2 * size]
+    assert int(found["sent"]) == 1
+    assert found["even"].numpy().tolist() == [rank] * size
+    assert [each.numpy().tolist() for each in found["rows"]] == [[rank] * size, [1] * size]
+    assert found["scattered"].numpy().tolist() == [float(size)]
+    assert found["parts"][1].shape == (1, 2)
+    last = hvd.allreduce_async(tf.ones(1), name="asked for")
+    deadline = time.monotonic() + 60
+    while not hvd.poll(last):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    hvd.synchronize(last)
+    with refused(RuntimeError, "use hvd.allreduce there"):
+        tf.function(lambda: hvd.allreduce_async(tf.ones(1)))()
+
+
+def check_process_sets() -> None:
+    """Two sets work side by side under the same names, eager and in functions; root ranks count all ranks."""
+    size, rank = hvd.size(), hvd.rank()
+    even, odd = hvd.add_process_set(range(0, size, 2)), hvd.add_process_set(hvd.ProcessSet(range(1, size, 2)))
+    mine, other = (odd, even) if rank % 2 else (even, odd)
+    ranks = mine.ranks or []
+    assert (mine.rank(), mine.size(), int(hvd.size_op(mine.process_set_id))) == (rank // 2, size // 2, size // 2)
+    assert int(hvd.process_set_included_op(other.process_set_id)) == 0
+    for _ in range(3 if rank % 2 else 1):
+        found = hvd.allreduce(tf.constant([1.0, rank]), name="x", process_set=mine)
+        assert np.allclose(found, [1.0, sum(ranks) / len(ranks)])
+    reduced = tf.function(lambda given: hvd.grouped_allreduce([given], op=hvd.Max, process_set=mine, name="f")[0])
+    assert int(reduced(tf.constant(rank))) == max(ranks)
+    assert hvd.allgather(tf.constant([rank]), process_set=mine).numpy().tolist() == ranks
+    assert int(hvd.broadcast(tf.constant(rank), ranks[-1], process_set=mine)) == ranks[-1]
+    assert hvd.alltoall(tf.fill([len(ranks)], rank), process_set=mine).numpy().tolist() == ranks
+    assert np.allclose(hvd.reducescatter(tf.ones([len(ranks)]), op=hvd.Sum, process_set=mine), len(ranks))
+    assert np.allclose(hvd.synchronize(hvd.allreduce_async(tf.ones(1), op=hvd.Sum, process_set=mine)), len(ranks))
+    assert hvd.broadcast_object(rank, ranks[0], process_set=mine) == ranks[0]
+    assert hvd.allgather_object(rank, process_set=mine) == ranks
+    variable = tf.Variable(float(rank))
+    hvd.broadcast_variables([variable], root_rank=ranks[0], process_set=mine)
+    with tf.GradientTape() as tape:
+        loss = variable * float(rank)
+    gradient = hvd.DistributedGradientTape(tape, process_set=mine).gradient(loss, variable)
+    assert (float(variable.numpy()), float(gradient)) == (float(ranks[0]), sum(ranks) / len(ranks))
+    optimizer = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(1.0), process_set=mine)
+    variable.assign(0.0)
+    optimizer.apply_gradients([(tf.constant(float(rank)), variable)])
+    assert np.allclose(variable, -sum(ranks) / len(ranks))
+    hvd.barrier(process_set=mine)
+    with refused(ValueError, f"Rank {rank} is not in the process set"):
+        hvd.allreduce(tf.ones(1), process_set=other)
+    assert np.allclose(hvd.allreduce(tf.ones(1), op=hvd.Sum), size)
+    assert hvd.remove_process_set(even)
+    assert hvd.remove_process_set(odd)
+
+
+def adasum_of(rows: list[np.ndarray]) -> np.ndarray:
+    """By the formula, pair by pair."""
+    while len(rows) > 1:
+        pairs = zip(rows[::2], rows[1::2], strict=True)
+        rows = [a * (1 - a @ b / (2 * a @ a)) + b * (1 - a @ b / (2 * b @ b)) for a, b in pairs]
+    return rows[0]
+
+
+def check_adasum() -> None:
+    rows = [np.array([1.0, rank - 2.0, 3.0]) for rank in range(hvd.size())]
+    mine, wanted = rows[hvd.rank()], adasum_of(rows)
+    for dtype, close in (("float16", 1e-2), ("float32", 1e-5), ("float64", 1e-12)):
+        found = hvd.allreduce(tf.constant(mine, dtype), op=hvd.Adasum)
+        assert found.dtype.name == dtype
+        assert np.allclose(found, wanted, rtol=close, atol=close), dtype
+    variable = tf.Variable(np.zeros(3))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(variable * mine)
+    assert np.allclose(hvd.DistributedGradientTape(tape, op=hvd.Adasum).gradient(loss, variable), wanted)
+    with refused(hvd.HorovodInternalError, "floating point"):
+        hvd.allreduce(tf.ones(2, tf.int32), op=hvd.Adasum)
+    v1 = tf.compat.v1
+    for resource in (True, False):
+        with tf.Graph().as_default():
+            held = v1.get_variable("held", initializer=np.ones(3), use_resource=resource)
+            optimizer = hvd.DistributedOptimizer(v1.train.MomentumOptimizer(0.5, 0.5), op=hvd.Adasum)
+            train = optimizer.minimize(tf.reduce_sum(held * mine))
+            with v1.Session() as session:
+                session.run(v1.global_variables_initializer())
+                session.run(train)
+                session.run(train)  # each step is combined: -0.5, then with momentum -0.75 of the gradients
+                assert np.allclose(session.run(held), 1 - 1.25 * wanted), resource
 
 
 def check_groups_and_slices() -> None:
@@ -187,18 +306,24 @@ def dense_model(keras: Any) -> Any:
 
 def check_the_tape_trains_as_one_process() -> None:
     keras = tf.keras
-    for make in (lambda: keras.optimizers.SGD(0.1, momentum=0.9), lambda: keras.optimizers.Adam(0.01)):
+    for make, compression, close in (
+        (lambda: keras.optimizers.SGD(0.1, momentum=0.9), hvd.Compression.none, 1e-5),
+        (lambda: keras.optimizers.Adam(0.01), hvd.Compression.none, 1e-5),
+        (lambda: keras.optimizers.SGD(0.1, momentum=0.9), hvd.Compression.fp16, 5e-3),
+    ):
         weights = []
         for distributed in (False, True):
             model, optimizer = dense_model(keras), make()
             optimizer.build(model.trainable_variables)
 
             @tf.function
-            def step(inputs, wanted, distributed=distributed, model=model, optimizer=optimizer):  # type: ignore[no-untyped-def]
+            def step(  # type: ignore[no-untyped-def]
+                inputs, wanted, distributed=distributed, model=model, optimizer=optimizer, compression=compression
+            ):
                 with tf.GradientTape() as tape:
                     loss = tf.reduce_mean(tf.square(model(inputs) - wanted))
                 if distributed:
-                    tape = hvd.DistributedGradientTape(tape)
+                    tape = hvd.DistributedGradientTape(tape, compression=compression)
                 gradients = tape.gradient(loss, model.trainable_variables)
                 optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
 
@@ -208,7 +333,7 @@ def check_the_tape_trains_as_one_process() -> None:
                     inputs, wanted = share(inputs), share(wanted)
                 step(tf.constant(inputs), tf.constant(wanted))
             weights.append(np.concatenate([each.numpy().reshape(-1) for each in model.trainable_variables]))
-        assert np.allclose(weights[0], weights[1], rtol=1e-3, atol=1e-5), np.abs(weights[0] - weights[1]).max()
+        assert np.allclose(weights[0], weights[1], rtol=1e-3, atol=close), np.abs(weights[0] - weights[1]).max()
 
 
 def fit(module: str, keras: Any, with_callbacks: bool = True) -> None:
@@ -355,7 +480,7 @@ def check_elastic_state() -> None:
 def check_what_the_layer_cannot_do_is_refused_in_words() -> None:
     with refused(NotImplementedError, "Horovod itself"):
         hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1), backward_passes_per_step=2)
-    with refused(NotImplementedError, "Horovod itself"):
+    with refused(NotImplementedError, "Keras", "DistributedGradientTape"):
         hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1), op=hvd.Adasum)
 
 

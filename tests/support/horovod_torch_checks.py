@@ -9,6 +9,7 @@ import warnings
 import horovod.torch as hvd
 import torch
 from tests.support.horovod_checks import refused, run_all
+from tests.support.horovod_gang import free_port
 
 REDUCED = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64]
 REDUCED += [torch.bfloat16]
@@ -197,6 +198,12 @@ def check_reducescatter() -> None:
     assert torch.allclose(hvd.reducescatter(given, op=hvd.Sum), whole.sum(0)[mine])
     both = hvd.grouped_reducescatter([given, given * 2], op=hvd.Sum)
     assert torch.allclose(both[1], 2 * whole.sum(0)[mine])
+    for dtype in REDUCED:
+        for rest in ((), (3,), (0,)):
+            found = hvd.reducescatter(of_rank(hvd.rank(), (rows, *rest), dtype), op=hvd.Sum)
+            wanted = torch.stack(all_ranks((rows, *rest), torch.float64)).sum(0)[mine]
+            assert (found.dtype, found.shape) == (dtype, wanted.shape)
+            assert torch.allclose(found.double(), wanted, rtol=3e-2 if dtype.itemsize == 2 else 1e-6), (dtype, rest)
 
 
 def check_sparse() -> None:
@@ -225,6 +232,109 @@ def check_adasum() -> None:
         pairs = zip(given[::2], given[1::2], strict=True)
         given = [a * (1 - a @ b / (2 * a @ a)) + b * (1 - a @ b / (2 * b @ b)) for a, b in pairs]
     assert torch.allclose(found, given[0])
+
+
+def check_adasum_of_every_type_and_odd_sizes() -> None:
+    if hvd.size() & (hvd.size() - 1):
+        return
+    for dtype, close in ((torch.float16, 2e-2), (torch.bfloat16, 1e-1), (torch.float32, 1e-5), (torch.float64, 1e-12)):
+        for shape in ((), (0,), (1,), (3,), (7, 5), (1000,)):
+            rows = [(of_rank(rank, shape, torch.float64) - 2 * rank).reshape(-1) for rank in range(hvd.size())]
+            found = hvd.allreduce(rows[hvd.rank()].reshape(shape).to(dtype), op=hvd.Adasum)
+            assert (found.shape, found.dtype) == (torch.Size(shape), dtype)
+            assert torch.allclose(found.double().reshape(-1), adasum_of(rows), rtol=close, atol=close), (dtype, shape)
+    with refused(hvd.HorovodInternalError, "floating point", "int64"):
+        hvd.allreduce(torch.ones(2, dtype=torch.int64), op=hvd.Adasum)
+
+
+def adasum_of(rows: list[torch.Tensor]) -> torch.Tensor:
+    """By the formula, pair by pair; a gradient of zeros changes nothing."""
+    while len(rows) > 1:
+        pairs = zip(rows[::2], rows[1::2], strict=True)
+        rows = [
+            a * (1 - a @ b / (2 * a @ a) if a.any() else 1) + b * (1 - a @ b / (2 * b @ b) if b.any() else 1)
+            for a, b in pairs
+        ]
+    return rows[0]
+
+
+def check_adasum_in_an_optimizer() -> None:
+    """Every rank makes its own step, with its own momentum; the steps are combined by the formula."""
+    starts = [torch.tensor([1.0, 2.0, 3.0]), torch.tensor([[0.5]])]
+    gradients = [[torch.tensor([1.0, rank, -1.0]), torch.tensor([[rank + 1.0]])] for rank in range(hvd.size())]
+    held = [torch.nn.Parameter(each.clone()) for each in starts]
+    optimizer = hvd.DistributedOptimizer(
+        torch.optim.SGD(held, lr=0.1, momentum=0.5),
+        named_parameters=[("one", held[0]), ("other", held[1])],
+        op=hvd.Adasum,
+        backward_passes_per_step=2,
+    )
+    wanted, factor = [each.clone() for each in starts], [1.0, 1.5]
+    for step in range(2):
+        optimizer.zero_grad()
+        for _ in range(2):
+            mine = gradients[hvd.rank()]
+            sum((parameter * gradient / 2).sum() for parameter, gradient in zip(held, mine, strict=True)).backward()
+        optimizer.step()
+        for place in range(2):
+            rows = [-0.1 * factor[step] * gradients[rank][place].reshape(-1) for rank in range(hvd.size())]
+            wanted[place] += adasum_of(rows).reshape(wanted[place].shape)
+    for parameter, value in zip(held, wanted, strict=True):
+        assert torch.allclose(parameter.detach(), value, atol=1e-6), (parameter, value)
+    with refused(AssertionError, "not supported"), optimizer.skip_synchronize():
+        pass
+
+
+def check_process_sets() -> None:
+    """Two sets work side by side, under the same names and at different times; root ranks count all ranks."""
+    size, rank = hvd.size(), hvd.rank()
+    even, odd = hvd.add_process_set(range(0, size, 2)), hvd.add_process_set(hvd.ProcessSet(range(1, size, 2)))
+    mine, other = (odd, even) if rank % 2 else (even, odd)
+    ranks = mine.ranks or []
+    assert (mine.included(), other.included()) == (True, False)
+    assert (mine.rank(), mine.size(), mine.process_set_id) == (rank // 2, size // 2, 1 + rank % 2)
+    assert hvd.get_process_set_ids_and_ranks() == {0: list(range(size)), 1: even.ranks, 2: odd.ranks}
+    given = torch.tensor([1.0, rank])
+    for turn in range(3 if rank % 2 else 1):  # one set may do more than the other
+        found = hvd.allreduce(given * (turn + 1), name="x", process_set=mine)
+        assert torch.allclose(found, torch.tensor([1.0, sum(ranks) / len(ranks)]) * (turn + 1))
+    assert hvd.allreduce(torch.ones(1), op=hvd.Sum, process_set=mine).item() == len(ranks)
+    assert hvd.allgather(torch.tensor([rank]), process_set=mine).tolist() == ranks
+    assert hvd.broadcast(torch.tensor([rank]), ranks[-1], process_set=mine).item() == ranks[-1]
+    assert hvd.alltoall(torch.full((len(ranks),), rank), process_set=mine).tolist() == ranks
+    assert hvd.reducescatter(torch.ones(len(ranks)), op=hvd.Sum, process_set=mine).tolist() == [float(len(ranks))]
+    assert hvd.grouped_allreduce([given, given], op=hvd.Max, process_set=mine)[1][1].item() == max(ranks)
+    assert hvd.broadcast_object(rank, ranks[0], process_set=mine) == ranks[0]
+    assert hvd.allgather_object(rank, process_set=mine) == ranks
+    hvd.barrier(process_set=mine)
+    one = torch.ones(rank + 1, requires_grad=True)
+    (hvd.allgather(one, process_set=mine) * (rank + 1)).sum().backward()
+    assert one.grad is not None
+    assert one.grad.tolist() == [float(sum(each + 1 for each in ranks))] * (rank + 1)
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    hvd.broadcast_parameters([("p", parameter)], root_rank=ranks[0], process_set=mine)
+    optimizer = hvd.DistributedOptimizer(torch.optim.SGD([parameter], lr=1.0), process_set=mine)
+    (parameter * rank).sum().backward()
+    optimizer.step()
+    assert abs(parameter.item() + sum(ranks) / len(ranks)) < 1e-6
+    with refused(ValueError, f"Rank {rank} is not in the process set"):
+        hvd.allreduce(given, process_set=other)
+    with refused(hvd.HorovodInternalError, "among", f"rank {ranks[-1]}"):
+        hvd.allreduce(torch.ones(2 + (rank == ranks[-1])), name="y", process_set=mine)
+    assert hvd.allreduce(torch.ones(1), op=hvd.Sum).item() == size, "all ranks are still there"
+    with refused(ValueError, "already"):
+        hvd.add_process_set(even.ranks)
+    with refused(ValueError, "from 0 to"):
+        hvd.add_process_set([0, size])
+    with refused(hvd.HorovodInternalError, "disagree"):
+        hvd.add_process_set([rank % 2])
+    assert hvd.remove_process_set(odd)
+    assert not hvd.remove_process_set(odd)
+    with refused(ValueError, "add_process_set"):
+        hvd.allreduce(given, process_set=odd)
+    again = hvd.add_process_set(range(1, size, 2))
+    if again.included():
+        assert hvd.allreduce(torch.ones(1), op=hvd.Sum, process_set=again).item() == size // 2
 
 
 def check_gradients_flow_through() -> None:
@@ -262,6 +372,20 @@ def check_join_with_uneven_inputs() -> None:
         assert both[1].tolist() == [float(hvd.size() - batch)] * 2
     assert hvd.join() == hvd.size() - 1
     assert hvd.allreduce(torch.ones(1), op=hvd.Sum).item() == hvd.size(), "after join, all is as before"
+
+
+def check_the_default_group_is_the_scripts_own() -> None:
+    """A script may use `torch.distributed` for itself, beside the layer."""
+    import torch.distributed as dist
+
+    assert not dist.is_initialized()
+    port = hvd.broadcast_object(free_port() if hvd.rank() == 0 else None, 0)
+    dist.init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=hvd.rank(), world_size=hvd.size())
+    given = torch.ones(1)
+    dist.all_reduce(given)
+    assert given.item() == hvd.allreduce(torch.ones(1), op=hvd.Sum).item() == hvd.size()
+    dist.barrier()
+    dist.destroy_process_group()
 
 
 def check_barrier() -> None:
@@ -509,12 +633,7 @@ def check_different_names_are_an_error_and_no_hang() -> None:
 
 
 def check_what_the_layer_cannot_do_is_refused_in_words() -> None:
-    parameter = torch.nn.Parameter(torch.zeros(1))
-    for call in (
-        lambda: hvd.ProcessSet([0]),
-        lambda: hvd.DistributedOptimizer(torch.optim.SGD([parameter], lr=1.0), op=hvd.Adasum),
-        lambda: hvd.start_timeline("t.json"),
-    ):
+    for call in (lambda: hvd.ProcessSet(object()), lambda: hvd.start_timeline("t.json")):
         with refused(NotImplementedError, "Horovod itself"):
             call()
 

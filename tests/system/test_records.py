@@ -145,6 +145,19 @@ def test_fields_tell_of_records_and_of_dataclasses_alike() -> None:
     assert told(Line)[:2] == [("name", "str", True), ("points", "list[Point]", False)]
 
 
+def test_constructors_can_be_made_ahead_and_once() -> None:
+    @records.record()
+    class Late:
+        number: int = 3
+
+    records.finish_all()
+    made = Late.__dict__["__init__"]
+    assert callable(made)
+    assert Late().number == 3
+    records.finish_all()
+    assert Late.__dict__["__init__"] is made
+
+
 def test_the_constructor_can_be_inspected() -> None:
     assert list(inspect.signature(Line).parameters) == ["name", "points", "secret", "seen"]
     assert str(inspect.signature(Point)).replace("'", "") == str(inspect.signature(TwinPoint)).replace("'", "")

@@ -48,7 +48,7 @@ class Api:
     """Requests to one server. What it refuses comes out as `ClientProblem`."""
 
     def __init__(self, service: Service) -> None:
-        self._service = service
+        self.service = service
         self.client = service.client
 
     def runs(
@@ -176,7 +176,7 @@ class Api:
         """Download a file of the run, whole and verified; returns its size. `moved` gets the count of new bytes."""
         from runyard.sdk.run.file_transfer import download
 
-        return download(self._service, run_id, name, path, moved=moved)
+        return download(self.service, run_id, name, path, moved=moved)
 
     def metrics(
         self, run_id: str, name: str | None = None, buckets: int | None = None, by_rank: bool = False
@@ -186,9 +186,24 @@ class Api:
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 
+    def compare(self, run_ids: Sequence[str]) -> dict[str, Any]:
+        """Several runs, and a row for each thing that can differ."""
+        answer: dict[str, Any] = self.client.get("/api/comparisons", {"run": list(run_ids)})
+        return answer
+
+    def source_diff(self, run_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The files that differ between the source of two runs."""
+        found: list[dict[str, Any]] = self.client.get("/api/comparisons/source", {"run": list(run_ids)})["files"]
+        return found
+
+    def make(self, request: dict[str, Any]) -> RunDocument:
+        """Make a run of a request that names all it needs."""
+        made: RunDocument = self.client.post("/api/runs", request)
+        return made
+
     def events(self, run_id: str) -> Iterator[Event]:
         """The events of a run, from its present state to its end, through restarts of the server."""
-        return follow(self._service, run_id)
+        return follow(self.service, run_id)
 
     def wait(self, run_id: str) -> RunDocument:
         """Wait for a run's end and return it."""

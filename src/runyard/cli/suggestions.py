@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer.core import TyperGroup
-
-if TYPE_CHECKING:
-    from typer import Context
 
 ELSEWHERE = {
     "add": "create",
@@ -31,6 +28,8 @@ ELSEWHERE = {
     "prune": "gc",
     "ps": "ls",
     "queue": "ls",
+    "repeat": "rerun",
+    "retry": "rerun",
     "remove": "rm",
     "run": "submit",
     "start": "up",
@@ -44,27 +43,13 @@ ELSEWHERE = {
 }
 """Names of other tools, and the command that does it here."""
 
-SENTENCES = {
-    "compare": "`runyard metrics RUN` shows the metrics of one run: call it for each, with --json for a program to "
-    "compare them.",
-}
-"""What no single command does."""
-
 
 class Suggesting(TyperGroup):
     """A group of commands that knows their names elsewhere."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
-        if name not in self.commands:
-            _suggest(ctx, name, ELSEWHERE.get(name.lower()) in self.commands)
+        meant = ELSEWHERE.get(name.lower())
+        if name not in self.commands and meant in self.commands:
+            ctx.fail(f"No such command {name!r}. Did you mean {meant!r}?")
         return super().resolve_command(ctx, args)
-
-
-def _suggest(context: Context, name: str, is_here: bool) -> None:
-    """Refuse the call, where there is something to suggest."""
-    command = name.lower()
-    if is_here:
-        context.fail(f"No such command {name!r}. Did you mean {ELSEWHERE[command]!r}?")
-    if command in SENTENCES and context.parent is None:
-        context.fail(f"No such command {name!r}. {SENTENCES[command]}")

@@ -11,71 +11,39 @@ import os
 import shutil
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence, Tuple
 
 from runyard.client.data.cache import Cache, Lease, key_of
 from runyard.client.data.problem import FULL, Changed, DiskFull, Halted
 from runyard.client.data.problem import TransferProblem as TransferProblem
 from runyard.client.data.transfer import Around, Fresh, check, fetch
 from runyard.client.data.web import Web
-from runyard.contracts.data import datasets as contract
 
 if TYPE_CHECKING:
     from runyard.client.stream import Stream
 
 AT_ONCE = 8
+BATCH = 10_000
 TELL_EVERY = 1.0
+
+_Pair = Tuple[Mapping[str, Any], Path]
 
 LINKED, COPIED, CACHED, FETCHED = "linked", "copied", "from the cache", "fetched"
 
-Get = Callable[[str, Mapping[str, Any]], Any]
-"""Asks the server for JSON: an address and its parameters."""
 Serve = Callable[[str, Path, Callable[[], None]], None]
 """Appends what the server has at an address, from the length of the file on, to the file; the last is called often."""
 Told = Callable[[int, int], None]
 """Is told how many bytes have come, and of how many."""
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The files of a dataset, as the server lists them."""
-
-    files: list[dict[str, Any]]
-    single: bool
-    several: bool
-
-    @property
-    def bytes(self) -> int:
-        return sum(int(each["size"] or 0) for each in self.files)
-
-    def mounted(self) -> list[str]:
-        return contract.mounted([str(each["path"]) for each in self.files], self.several)
-
-    def layout(self) -> list[str]:
-        return [str(each["path"]) for each in self.files]
-
-
-def listing(get: Get, address: str) -> Listing:
-    """All files of a dataset; `address` is that of the dataset itself."""
-    files: list[dict[str, Any]] = []
-    answer: Any = {"next": None}
-    after, single = None, False
-    while True:
-        answer = get(f"{address}/files", {"after": after})
-        files += answer["files"]
-        single = bool(answer["single"]) and after is None
-        after = answer["next"]
-        if after is None:
-            return Listing(files, single, bool(answer["several"]))
-
-
 def bring(
-    files: Sequence[Mapping[str, Any]],
-    places: Sequence[Path],
+    files: Iterable[Mapping[str, Any]],
+    places: Iterable[Path],
     serve: Serve,
     *,
     link: bool,
@@ -88,7 +56,8 @@ def bring(
 
     With `link`, what lies on a disk of this machine is linked, and so is what the cache of `lease` has or gets;
     without, every file is a copy that may be written to. Without a lease nothing is kept for others. `check` is called
-    often, in this thread, and may raise to give up.
+    often, in this thread, and may raise to give up. Any number of files may be given: they are taken some thousands at
+    a time.
     """
     return _Bringing(serve, link, lease, fresh).all(files, places, check, told)
 
@@ -148,58 +117,73 @@ class _Bringing:
 
     def all(
         self,
-        files: Sequence[Mapping[str, Any]],
-        places: Sequence[Path],
+        files: Iterable[Mapping[str, Any]],
+        places: Iterable[Path],
         check: Callable[[], None],
         told: Told,
     ) -> dict[str, int]:
-        _make_folders(places)
-        rest = [(each, place) for each, place in zip(files, places) if not self._lies_here(each, place, check)]
-        if not rest:
-            return self._ways
-        keys = [key_of(each) if not is_here(each) else None for each, _ in rest]
-        if self._lease is not None:
-            self._lease.add(key for key in keys if key is not None)
-        wanted = [(*one, key) for one, key in zip(rest, keys) if not self._is_cached(*one, key)]
-        total = sum(int(each["size"] or 0) for each, _, _ in wanted)
-        if self._cache is not None and wanted and not self._cache.make_room(total):
-            free = self._cache.free()
-            raise DiskFull(self._cache.folder, f": {total:,} bytes are to be fetched, and {free:,} are free")
-        with ThreadPoolExecutor(max(1, min(AT_ONCE, len(wanted)))) as pool, self._ranges:
-            waiting = {pool.submit(self._one, *each) for each in wanted}
+        pairs = iter(zip(files, places))
+        made: set[str] = set()
+        with ThreadPoolExecutor(AT_ONCE) as pool, self._ranges:
             try:
-                self._await(waiting, total, check, told)
+                while True:
+                    batch = list(islice(pairs, BATCH))
+                    if not batch:
+                        return self._ways
+                    _make_folders(batch, made)
+                    self._batch(batch, pool, check, told)
             finally:
                 self._stop.set()
                 self._web.close()
-                for future in waiting:
-                    future.cancel()
-        return self._ways
 
-    def _await(self, waiting: set[Future[str]], total: int, check: Callable[[], None], told: Told) -> None:
+    def _batch(self, batch: Sequence[_Pair], pool: ThreadPoolExecutor, check: Callable[[], None], told: Told) -> None:
+        rest = []
+        for each, place in batch:
+            here = is_here(each)
+            if not (here and self._link):
+                rest.append((each, place, here, None if here else key_of(each)))
+                continue
+            check()
+            os.symlink(str(each["local"]), place)
+            self._ways[LINKED] += 1
+        if not rest:
+            return
+        if self._lease is not None:
+            self._lease.add(key for *_, key in rest if key is not None)
+        wanted = [one for one in rest if not self._is_cached(one[0], one[1], one[3])]
+        coming = sum(int(each["size"] or 0) for each, *_ in wanted)
+        if self._cache is not None and wanted and not self._cache.make_room(coming):
+            free = self._cache.free()
+            raise DiskFull(self._cache.folder, f": {coming:,} bytes are to be fetched, and {free:,} are free")
+        done: SimpleQueue[Future[str]] = SimpleQueue()
+        waiting = [pool.submit(self._one, *one) for one in wanted]
+        for future in waiting:
+            future.add_done_callback(done.put)
+        try:
+            self._await(done, len(waiting), self._came + coming, check, told)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _await(
+        self, done: SimpleQueue[Future[str]], left: int, total: int, check: Callable[[], None], told: Told
+    ) -> None:
         at = time.monotonic()
-        while waiting:
-            done, waiting = wait(waiting, 0.1, "FIRST_COMPLETED")
-            for future in done:
-                try:
-                    self._ways[future.result()] += 1
-                except OSError as error:
-                    if error.errno in FULL:
-                        folder = self._cache.folder if self._cache is not None else Path(error.filename or ".")
-                        raise DiskFull(folder) from error
-                    raise
+        while left:
+            try:
+                self._ways[done.get(timeout=0.1).result()] += 1
+                left -= 1
+            except Empty:
+                pass
+            except OSError as error:
+                if error.errno in FULL:
+                    folder = self._cache.folder if self._cache is not None else Path(error.filename or ".")
+                    raise DiskFull(folder) from error
+                raise
             check()
             if time.monotonic() - at >= TELL_EVERY:
                 at = time.monotonic()
                 told(self._came, total)
-
-    def _lies_here(self, each: Mapping[str, Any], place: Path, check: Callable[[], None]) -> bool:
-        if not self._link or not is_here(each):
-            return False
-        check()
-        os.symlink(str(each["local"]), place)
-        self._ways[LINKED] += 1
-        return True
 
     def _is_cached(self, each: Mapping[str, Any], place: Path, key: str | None) -> bool:
         if not self._link or self._cache is None or key is None:
@@ -211,9 +195,9 @@ class _Bringing:
         self._ways[CACHED] += 1
         return True
 
-    def _one(self, each: Mapping[str, Any], place: Path, key: str | None) -> str:
+    def _one(self, each: Mapping[str, Any], place: Path, here: bool, key: str | None) -> str:
         self._halt()
-        if is_here(each):
+        if here:
             shutil.copyfile(str(each["local"]), place)
             return COPIED
         if self._cache is None or key is None:
@@ -261,9 +245,9 @@ class _Bringing:
             self._came += count
 
 
-def _make_folders(places: Sequence[Path]) -> None:
-    made: set[Path] = set()
-    for place in places:
-        if place.parent not in made:
-            os.makedirs(place.parent, exist_ok=True)
-            made.add(place.parent)
+def _make_folders(batch: Iterable[_Pair], made: set[str]) -> None:
+    for _, place in batch:
+        folder = os.path.dirname(place)
+        if folder not in made:
+            os.makedirs(folder, exist_ok=True)
+            made.add(folder)

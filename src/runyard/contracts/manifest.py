@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from functools import cached_property
-from typing import Iterable
+from typing import Any, Iterable
 
 from runyard.contracts import names, pack
 from runyard.system.records import record
@@ -21,6 +22,8 @@ SNAPSHOT_PROPERTY = "ContentSnapshotId"
 LONGEST_PATH = 4000  # Linux takes 4,096 bytes, and a run's working folder comes before
 
 _line = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+_PLAIN = re.compile(r"[ !#-\[\]-~]*").fullmatch
+"""A name that JSON has as it is: printable ASCII without quotation marks and backslashes."""
 
 
 class BadManifest(ValueError):
@@ -54,7 +57,7 @@ class Manifest:
     @cached_property
     def text(self) -> bytes:
         """What is hashed and sent: one JSON array per line, sorted by path."""
-        lines = [_line([e.path, e.kind, e.digest, e.size, int(e.executable), e.target]) for e in self.entries]
+        lines = [_text(entry) for entry in self.entries]
         return ("\n".join(lines) + "\n").encode("ascii") if lines else b""
 
 
@@ -66,8 +69,8 @@ def parse(text: bytes) -> Manifest:
     """Read a manifest from elsewhere, and refuse paths that lead out of the folder."""
     entries: list[Entry] = []
     try:
-        for number, row in enumerate(text.splitlines(), 1):
-            path, kind, digest, size, executable, target = json.loads(row)
+        for number, (row, fields) in enumerate(_rows(text), 1):
+            path, kind, digest, size, executable, target = fields
             entry = Entry(names.check_file(path), kind, digest, size, bool(executable), target)
             if len(path) > LONGEST_PATH:
                 raise BadManifest(f"line {number} of the manifest has a path that no disk takes: {row[:80]!r}")
@@ -79,6 +82,24 @@ def parse(text: bytes) -> Manifest:
             raise
         raise BadManifest(f"not a snapshot manifest: {error}") from error
     return make(entries)
+
+
+def _rows(text: bytes) -> Iterable[tuple[bytes, Any]]:
+    """The lines, and what each holds. All are read at once, which takes a fifth of the time; a line that holds more or
+    less than one array shows in their number."""
+    lines = text.splitlines()
+    read = json.loads(b"[%s]" % b",".join(lines))
+    if len(read) != len(lines):
+        raise BadManifest("a line of the manifest holds more or less than one snapshot entry")
+    return zip(lines, read)
+
+
+def _text(entry: Entry) -> str:
+    path, target = entry.path, entry.target
+    if _PLAIN(path) and not target:  # as the encoder writes it, in a third of the time
+        flag = 1 if entry.executable else 0
+        return f'["{path}","{entry.kind}","{entry.digest}",{entry.size:d},{flag},""]'
+    return _line([path, entry.kind, entry.digest, entry.size, int(entry.executable), target])
 
 
 def _is_sound(entry: Entry) -> bool:

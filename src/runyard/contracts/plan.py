@@ -19,6 +19,7 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ from runyard.contracts.distribution import Distribution
 from runyard.system.json_files import made_of, read_object
 from runyard.system.records import field, fields, record, replace
 
+RESUMES = "resumes"
+"""In a stored launch: the run that it goes on from. The server sets it, for children of sweeps; no client can."""
+RESUMED = "resumed_outputs"
+"""The folder in the working folder with the outputs of the run that another one resumes."""
 OVER = "over"
 """A file in a run's folder: the run was given up, so that nothing of it is to go on."""
 
@@ -83,6 +88,7 @@ class Plan:
     secrets: dict[str, str] = field(default_factory=dict)  # values that the environment refers to, by name
     node: int = 0  # which node of the run this plan is for
     attempt: int = 1  # 2 and more: the run was started before, and its outputs are restored
+    resumes: str = ""  # a run whose outputs the script is given in `RESUMED`, beside its own
     link: str = ""  # the secret by which the node runners of one attempt authenticate each other
     target_type: str = "local"  # the type of the target, for the script
     data_cache: str = ""  # the folder of data that was fetched for runs
@@ -91,7 +97,7 @@ class Plan:
     lazy_above: int | None = None  # bytes; a dataset with more to be fetched is mounted lazily, where that can be had
     manifest: str | None = None  # the snapshot's, where it is short and the engine has it
 
-    @property
+    @cached_property
     def distribution(self) -> Distribution:
         return Distribution.from_dict(self.launch.distribution)
 
@@ -99,7 +105,8 @@ class Plan:
         from runyard.contracts.home import write_private
 
         # Not `asdict`, which copies every value of it: they are what JSON can hold already.
-        write_private(folder / "plan.json", json.dumps({**vars(self), "launch": vars(self.launch)}))
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        write_private(folder / "plan.json", json.dumps({**held, "launch": vars(self.launch)}))
 
     @staticmethod
     def load(folder: Path) -> Plan:

@@ -85,7 +85,10 @@ class LocalEngine(Engine):
         return runners.await_others(handle["nodes"], lambda how: events.gone(run_id, how))
 
     def stop(self, run_id: str, handle: Handle) -> None:
-        runners.terminate(handle["nodes"])
+        """Where nobody of the handle lives, the locks of the folders show who is at work: one whose start was not
+        reported, for example, because what starts runners did not answer in time."""
+        if not runners.terminate(handle["nodes"]):
+            runners.terminate([at for at in self._folders.at_work(run_id).values() if at is not None])
 
     @classmethod
     def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:

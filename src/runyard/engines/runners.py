@@ -15,6 +15,7 @@ import psutil
 
 from runyard.engines.base import Handle
 from runyard.system.json_files import BadFile, is_process, read_object
+from runyard.system.processes import alive, started
 
 Gone = Callable[[str], None]
 """Called once with how it ended, as a message, when none of some processes is alive any more."""
@@ -34,7 +35,9 @@ HIDDEN_FROM_RUNS = (
 
 
 def handle_of(pid: int) -> Handle:
-    return {"pid": pid, "created": _created(pid)}
+    """What identifies a process: its id, and when it was started, by a clock that nobody sets. The time of day will not
+    do: once that was put forward or back, the process would be taken for another one, and never be asked to stop."""
+    return {"pid": pid, "started": started(pid)}
 
 
 def await_others(handles: Sequence[Handle], gone: Gone) -> bool:
@@ -58,23 +61,29 @@ def wait(handle: Handle) -> None:
         process.wait()
 
 
-def terminate(handles: Sequence[Handle]) -> None:
-    """Ask the first of them that lives to stop; in a gang, that is the leader, or one who has lost it."""
+def terminate(handles: Sequence[Handle]) -> bool:
+    """Ask the first of them that lives to stop; in a gang, that is the leader, or one who has lost it. False: none of
+    them lives."""
     for handle in handles:
         process = find(handle)
         if process is None:
             continue
         with contextlib.suppress(psutil.NoSuchProcess):  # it may end in this moment
             process.send_signal(signal.SIGTERM)
-            return
+            return True
+    return False
 
 
 def find(handle: Handle) -> psutil.Process | None:
     """The process of a handle, unless it is gone and its id belongs to somebody else now."""
+    pid = int(handle["pid"])
     try:
-        process = psutil.Process(int(handle["pid"]))
-        same = abs(process.create_time() - float(handle["created"] or 0.0)) < 0.05
-        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+        if "created" in handle:  # a former server stored the time of day
+            process = psutil.Process(pid)
+            same = abs(process.create_time() - float(handle["created"] or 0.0)) < 0.05
+            return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+        known = handle["started"]
+        return psutil.Process(pid) if known is not None and alive(pid, known) else None
     except psutil.NoSuchProcess:
         return None
 
@@ -117,10 +126,3 @@ def _read(lock: Path) -> int:
     except BadFile:
         return 0
     return pid if isinstance(pid, int) and is_process(pid) else 0
-
-
-def _created(pid: int) -> float | None:
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.NoSuchProcess:
-        return None

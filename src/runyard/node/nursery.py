@@ -33,6 +33,7 @@ from runyard.node.outcome import exits, failure, outcome  # noqa: F401
 from runyard.node.rescue import rescue  # noqa: F401
 from runyard.node.signals import Signals
 from runyard.node.state import machine
+from runyard.system import records
 from runyard.system.files import content
 from runyard.system.processes import prctl
 
@@ -56,6 +57,7 @@ def main() -> int:
 
 def _warm_up() -> None:
     """Have at hand what Python looks up when it is first used, and what is the same for all runners."""
+    records.finish_all()
     prctl()
     machine()
     if sys.platform.startswith("linux"):

@@ -38,6 +38,10 @@ STORED_AFTER = 0.5
 """Seconds after a start on this machine until its handle is stored, with those of others. A server that is killed
 before that finds the runners by the locks of the run's folders."""
 
+ASKED_AGAIN_AFTER = 10.0
+"""Seconds after which a gang on this machine that was asked to end, and has not, is asked again. It costs nothing, and
+whatever made the first signal miss (a runner that was about to take over from another) is over by then."""
+
 PROMISE = "promise"
 """The key that marks the handle of a gang whose start was not seen to return; its value is the engine's promise."""
 
@@ -124,7 +128,7 @@ class Gangs:
             return
         if not alive:
             self._gone(queue, run_id, "it ended while no server was running")
-        elif run.status == names.CANCEL_REQUESTED or run.restart is not None or states.is_declared(run.error):
+        elif _is_to_end(run):
             self.stop(queue, run_id)
 
     def start(self, queue: TargetQueue, gang: Gang) -> None:
@@ -150,8 +154,10 @@ class Gangs:
         return False
 
     def stop(self, queue: TargetQueue, run_id: str) -> None:
-        """Ask the gang to end, if there is one."""
-        _, handle = self._look_up(run_id)
+        """Ask the gang to end, if there is one; on this machine again and again, until the run has ended."""
+        run, handle = self._look_up(run_id)
+        if queue.ours and _is_to_end(run):
+            queue.worker.post(lambda: self._stop_again(queue, run_id), f"stop {run_id}", ASKED_AGAIN_AFTER)
         if handle is None:
             return
         if RESCUE in handle:
@@ -161,6 +167,11 @@ class Gangs:
             self._stranded.look(run_id)
         else:
             queue.engine.stop(run_id, handle)
+
+    def _stop_again(self, queue: TargetQueue, run_id: str) -> None:
+        run, _ = self._look_up(run_id)
+        if _is_to_end(run):
+            self.stop(queue, run_id)
 
     def hold_end(self, queue: TargetQueue, run_id: str, fact: Fact) -> Run | None:
         """Hold back the end of a run that nobody here has stopped until the cluster reports whether it took the nodes
@@ -220,6 +231,8 @@ class Gangs:
         if rescue is not None:
             log.warning("the node runner of %s is gone (%s); another one delivers what it left", run_id, how)
             self._set_handle(run_id, rescue)
+            if _is_to_end(run):  # it may be no rescuer but a runner that nobody knew of, and has not been asked
+                self.stop(queue, run_id)
             return
         if not run.between_attempts:
             run = self._transitions.fail(run_id, "NodeRunnerLost", _lost(how))
@@ -289,6 +302,12 @@ class Gangs:
         with self._store.database.read() as connection:
             run = runs.get(connection, run_id)
             return run, self._unstored.get(run_id) or runs.handle(connection, run_id)
+
+
+def _is_to_end(run: Run) -> bool:
+    """Whether somebody has asked for the end of what is under way of a run."""
+    asked = run.status == names.CANCEL_REQUESTED or run.restart is not None or states.is_declared(run.error)
+    return asked and not run.ended
 
 
 def starting_on(queue: TargetQueue) -> str:

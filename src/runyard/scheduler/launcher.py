@@ -100,7 +100,8 @@ class Launcher:
         """The run as it is before its start. On a cluster it stays in the queue until the cluster has taken it."""
         if queue.ours:
             run = self._transitions.apply(run_id, Fact(states.PLACED, reason=starting_on(queue)))
-            self._heartbeats.expect(run_id)
+            if not run.ended:  # else nobody would ever forget it
+                self._heartbeats.expect(run_id)
             return run
         with self._store.database.read() as connection:
             return runs.get(connection, run_id)

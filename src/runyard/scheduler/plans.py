@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from runyard.contracts import vm_sizes
 from runyard.contracts.compute import LOCAL_ENGINE, Resources, Target
-from runyard.contracts.plan import Launch, Plan
+from runyard.contracts.plan import RESUMES, Launch, Plan
 from runyard.engines.base import Gang
 from runyard.scheduler.plan_secrets import reveal
 from runyard.store.content import snapshots
@@ -72,10 +72,11 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         real_horovod=workspace_settings.real_horovod(settings),
         secrets=secrets,
         attempt=run.attempt,
+        resumes=str((launch or {}).get(RESUMES, "")),
         link=random.token_hex(16),
         data_cache=str(around.home / "data-cache"),
         data_limit=workspace_settings.data_limit(settings),
-        mount_python=sys.executable if _can_mount() else "",
+        mount_python=mount_python(),
         lazy_above=workspace_settings.lazy_above(settings),
     )
     plans = [replace(first, node=node) for node in range(run.nodes)]
@@ -96,8 +97,9 @@ def _with_manifests(connection: Connection, launch: dict[str, Any]) -> dict[str,
 
 
 @lru_cache(maxsize=1)
-def _can_mount() -> bool:
-    return importlib.util.find_spec("mfusepy") is not None
+def mount_python() -> str:
+    """The interpreter for the processes of lazy mounts: the server's, where it has what they need; empty otherwise."""
+    return sys.executable if importlib.util.find_spec("mfusepy") is not None else ""
 
 
 def _wish(target: Target) -> str:

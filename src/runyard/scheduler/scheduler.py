@@ -170,12 +170,21 @@ class Scheduler:
         for each in [run_id, *descendants]:
             self.sweeps.stop_starting(each)
         for each in [*descendants, run_id]:
-            queue = self._queues.of_run(each)
-            status = self._transitions.apply(each, Fact(states.CANCEL, reason=reason)).status
-            if queue is not None and status in (names.CANCEL_REQUESTED, names.CANCELED):
-                self._stop(queue, each)
+            self._cancel(each, reason)
+        with self._store.database.read() as connection:
+            submitted_meanwhile = set(runs.descendants(connection, run_id)).difference(descendants)
+        for each in submitted_meanwhile:
+            self._cancel(each, reason)
         with self._store.database.read() as connection:
             return runs.get(connection, run_id)
+
+    def _cancel(self, run_id: str, reason: str | None) -> None:
+        before = self._queues.of_run(run_id)
+        status = self._transitions.apply(run_id, Fact(states.CANCEL, reason=reason)).status
+        # A run that has just been stored may have entered its queue, and even have started, since `before`.
+        queue = before or self._queues.of_run(run_id)
+        if queue is not None and status in (names.CANCEL_REQUESTED, names.CANCELED):
+            self._stop(queue, run_id)
 
     def declare(self, run_id: str, outcome: str, error: dict[str, Any] | None) -> Run:
         """Somebody other than its reporter decides how a run ends. A running script is ended for it; the run's end
@@ -186,14 +195,15 @@ class Scheduler:
         at_once = run.led or run.status in (names.NOT_STARTED, names.QUEUED)
         apply = self._transitions.end if at_once else self._transitions.apply
         run = apply(run_id, Fact(states.DECLARED, outcome=outcome, error=error))
+        queue = queue or self._queues.of_run(run_id)
         if queue is not None and (run.ended or states.is_declared(run.error)):
             self._stop(queue, run_id)
         return run
 
     def preempt(self, run_id: str) -> Run:
         """End the attempt of a run that is under way; another one follows it."""
-        queue = self._queues.of_run(run_id)
         run = self._transitions.apply(run_id, Fact(states.PREEMPT))
+        queue = self._queues.of_run(run_id)
         if queue is None or run.ended or run.restart is None or run.status == names.CANCEL_REQUESTED:
             raise Conflict(
                 "run_not_under_way",

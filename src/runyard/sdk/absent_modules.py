@@ -7,7 +7,7 @@ that somebody has installed.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 from runyard.sdk.sdk_v1 import missing
 
@@ -52,6 +52,19 @@ INSTEAD = {
     "azureml.explain": "Use the package interpret in your script, and run.upload_file for what it finds.",
     "azureml.datadrift": "Compare versions of a dataset in a script, and log what differs.",
     "azureml.dataprep": "Use azureml.core.Dataset, or pandas in your script.",
+    "azureml.data.sql_data_reference": "Query the database in your script; run.get_secret has its password.",
+    "azureml.responsibleai": "Use the packages interpret and fairlearn in your script, and run.upload_file.",
+    "azureml.accel": "Export the model to ONNX, and serve that.",
+    "azureml._restclient": "It was never public: use azureml.core, or the HTTP API of docs/protocol.md.",
+    "azureml.contrib.automl": "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md.",
+    "azureml.contrib.dataset": "Use azureml.core.Dataset.",
+    "azureml.contrib.explain": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    "azureml.contrib.fairness": "Use the package fairlearn in your script, and run.upload_file for what it finds.",
+    "azureml.contrib.gbdt": "Run LightGBM in a script of your own, over several nodes with MpiConfiguration.",
+    "azureml.contrib.interpret": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    "azureml.contrib.notebook": "Run the notebook in a script: papermill's execute_notebook, and run.upload_file.",
+    "azureml.contrib.pipeline": "Submit the steps one after the other; run.submit_child makes them one family.",
+    "azureml.contrib.train.rl": "Run your RL library on a Ray cluster: docs/engines/ray.md.",
 }
 """What does the same here, for those that will not come."""
 
@@ -68,7 +81,7 @@ class MissingModules:
         if "_find_and_load_unlocked" in callers:
             # `from package import module` swallows an error that has the module's name, and its message too.
             shown = None if "_handle_fromlist" in callers else name
-            raise ModuleNotFoundError(_words(name), name=shown)
+            raise ModuleNotFoundError(_words(_asked_for(name, callers)), name=shown)
 
 
 def _words(name: str) -> str:
@@ -94,13 +107,20 @@ def _is_of_sdk_v1(name: str) -> bool:
     return any(".".join(parts[:length]) in MODULES for length in range(2, len(parts) + 1))
 
 
-def _importing(frame: FrameType | None) -> list[str]:
-    """The functions of Python's import on the stack, up to the code that imports."""
-    names = []
+def _asked_for(name: str, callers: Mapping[str, object]) -> str:
+    """The module that the code names: what is above it is imported first, and is what is found missing."""
+    whole = callers.get("_find_and_load")
+    return whole if isinstance(whole, str) and whole.startswith(f"{name}.") else name
+
+
+def _importing(frame: FrameType | None) -> dict[str, object]:
+    """The functions of Python's import on the stack, up to the code that imports, and what each is to import; the
+    first one that was called counts."""
+    found = {}
     while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
-        names.append(frame.f_code.co_name)
+        found[frame.f_code.co_name] = frame.f_locals.get("name")
         frame = frame.f_back
-    return names
+    return found
 
 
 sys.meta_path.append(MissingModules)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from runyard.contracts.data import datasets
-from runyard.contracts.data.datasets import BadDefinition, Definition, Source, chosen, layout, matcher, mounted, parse
+from runyard.contracts.data.datasets import BadDefinition, Definition, Source, layout, matcher, parse
 
 
 def of_store(*paths: str) -> Definition:
@@ -88,39 +86,6 @@ def test_addresses_are_percent_encoded(url: str, alone: str, among_others: str) 
     assert datasets.is_safe(among_others)
 
 
-def test_a_mount_of_several_paths_cuts_the_common_folder() -> None:
-    assert mounted(["/http%3A/%2Fh/d/a", "/http%3A/%2Fh/d/b"], several=True) == ["/a", "/b"]
-    assert mounted(["/s/a", "/t/b"], several=True) == ["/s/a", "/t/b"]
-    assert mounted(["/sub/a"], several=False) == ["/sub/a"]
-    assert mounted([], several=True) == []
-
-
-FILES = [f"/f{number:03}" for number in range(200)]
-
-
-def steps(*steps: dict[str, Any]) -> list[str]:
-    definition = parse({"kind": "file", "sources": [{"url": "http://h/a"}], "steps": list(steps)})
-    return list(chosen(definition, FILES, str))
-
-
-def test_steps_are_applied_in_their_order() -> None:
-    take, skip = {"step": "take", "count": 3}, {"step": "skip", "count": 2}
-    assert steps(take, skip) == FILES[2:3]
-    assert steps(skip, take) == FILES[2:5]
-    assert steps({"step": "take", "count": 0}) == []
-    assert steps({"step": "skip", "count": 500}) == []
-
-
-def test_a_sample_is_the_same_each_time_and_its_rest_is_the_rest() -> None:
-    sample = {"step": "sample", "probability": 0.3, "seed": 7}
-    assert steps(sample) == steps(sample)
-    assert 30 < len(steps(sample)) < 90
-    assert sorted([*steps(sample), *steps({**sample, "rest": True})]) == FILES
-    assert steps(sample) != steps({**sample, "seed": 8})
-    assert steps({**sample, "probability": 1}) == FILES
-    assert steps({**sample, "probability": 0}) == []
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -144,7 +109,10 @@ def test_a_sample_is_the_same_each_time_and_its_rest_is_the_rest() -> None:
             "steps": [{"step": "sample", "probability": 2, "seed": 1}],
         },
         {"kind": "file", "sources": [{"url": "http://h/a"}], "steps": [{"step": "explode"}]},
-        {"kind": "file", "sources": [{"url": "http://h/a"}], "partition_format": "/{x}/"},
+        {"kind": "file", "sources": [{"url": "http://h/a"}], "partition_format": "/{x/"},
+        {"kind": "file", "sources": [{"url": "http://h/a"}], "partition_format": 3},
+        {"kind": "file", "sources": [{"url": "http://h/a"}], "steps": [{"step": "filter"}]},
+        {"kind": "file", "sources": [{"url": "http://h/a"}], "steps": [{"step": "filter", "expression": {"x": 1}}]},
         {"kind": "file", "sources": [{"url": "http://h/a"}], "more": 1},
     ],
 )

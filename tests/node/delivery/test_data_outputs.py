@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,3 +90,21 @@ def test_what_is_behind_a_link_or_shared_is_not_delivered_here(run: RunOnServer,
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "shared").symlink_to(tmp_path)
     assert data_outputs(writing.client, writing.plan, tmp_path, False, shares_work=False) == []
+
+
+def test_nodes_of_a_gang_do_not_replace_each_others_files(run: RunOnServer, tmp_path: Path) -> None:
+    first = Writing(run, tmp_path / "0", mode="upload")
+    (first.folder / "a.csv").write_bytes(b"of node 0")
+    first.data.upload_all()
+    other = tmp_path / "1" / "data-outputs" / "made"
+    (other / "deep").mkdir(parents=True)
+    (other / "a.csv").write_bytes(b"of node 1")
+    (other / "b").write_bytes(b"its own")
+    launch = replace(first.plan.launch, distribution={"kind": "plain", "nodes": 2})
+    plan = replace(first.plan, node=1, launch=launch)
+    for again in (False, True):
+        second = DataOutput(first.client, plan, first.output, other, again=again)
+        second.upload_all()
+        assert second.failures == []
+    stored = first.stored()
+    assert (stored["a.csv"], stored["a.node-1.csv"], stored["b"]) == (b"of node 0", b"of node 1", b"its own")

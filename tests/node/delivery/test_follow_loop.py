@@ -341,6 +341,20 @@ def test_new_bytes_wait_for_the_pace_and_the_server_asks_for_them(
     assert len(set(server.connections)) == 1, "the connection of a held response is used again"
 
 
+def test_a_journal_that_piles_up_does_not_wait_for_the_pace(
+    server: DeliveryServer, telemetry: Path, until: Until
+) -> None:
+    path = telemetry / "journal" / journal.file_name("run-1", "1-main")
+    path.parent.mkdir(exist_ok=True)
+    with following_a_second_line(server, telemetry, until):
+        append(path, loss(1.0))
+        threading.Event().wait(0.6)
+        assert not server.journals, "one line can wait"
+        much = loss(2.0) * (1_000_000 // len(loss(2.0)) + 1)
+        append(path, much)
+        until(lambda: server.journals.get((None, "1-main"), b"") == loss(1.0) + much, "all of it")
+
+
 def test_the_end_of_a_run_is_not_delayed_by_the_pace(server: DeliveryServer, telemetry: Path, until: Until) -> None:
     server.pace, server.held = 600.0, 600.0
     loop, log = loop_for(server, telemetry)

@@ -1,55 +1,34 @@
-"""Where an input may lie: never over somebody's files, and never outside the folder that was meant."""
+"""What a run is told of its inputs when a mount was lost, and that inputs let go of everything."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import Any, cast
 
 from runyard.client.data.cache import Cache
-from runyard.client.data_files import Listing
-from runyard.contracts.plan import Launch, Plan
-from runyard.node.prepare import data
-from runyard.node.problem import RunProblem
+from runyard.client.data.mounts import Mounted
+from runyard.contracts.plan import Launch
+from runyard.node.prepare.data import Inputs
 
 
-def plan() -> Plan:
-    return Plan("r_1", "r_1", "e", "1", "local", "s", "g", "local", "t", "http://127.0.0.1:9", Launch(script="x.py"))
+class Mount:
+    def __init__(self, pid: int, lives: bool) -> None:
+        self.pid, self.lives, self.ended = pid, lives, False
+
+    def end(self) -> None:
+        self.ended = True
 
 
-def given(path: str | None = None) -> dict[str, Any]:
-    return {"name": "d", "dataset": "1", "mode": "mount", "path_on_compute": path}
-
-
-def test_the_place_of_an_input(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    assert data._place(plan(), tmp_path, work, given(), False) == tmp_path / "inputs" / "d"
-    assert data._place(plan(), tmp_path, work, given("a/b"), False) == work / "a" / "b"
-    assert data._place(plan(), tmp_path, work, given("/data/x"), False) == Path("/data/x")
-    for path, contained in (("../x", False), ("/data/x", True)):
-        with pytest.raises(RunProblem):
-            data._place(plan(), tmp_path, work, given(path), contained)
-
-
-def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
-    folder, place = tmp_path / "r_1", tmp_path / "chosen"
-    source = tmp_path / "a.txt"
-    source.write_text("1")
-    there = {"path": "/a.txt", "source": "s", "size": None, "etag": None, "modified": None, "local": None}
-    found = Listing([{**there, "url": None, "content": None}], False, False)
+def test_a_lost_mount_is_named_in_the_error_and_all_are_ended(tmp_path: Path) -> None:
+    mounts = {"kept": Mount(3, True), "lost": Mount(4, False)}
     lease = Cache(tmp_path / "cache").lease()
-    node = data._Node(plan(), folder, folder / "work", False, False, lease, {}, lambda: None, lambda reason: None)
-    place.mkdir()
-    (place / "mine").write_text("mine")
-    with pytest.raises(RunProblem) as taken:
-        data._bring(node, given(str(place)), found, place)
-    assert taken.value.code == "DataPathTaken"
-    assert (place / "mine").read_text() == "mine"
-    (place / "mine").unlink()
-    with pytest.raises(RunProblem, match="nobody gives it"):
-        data._bring(node, given(str(place)), found, place)
-    empty = Listing([], False, False)
-    for _ in range(2):  # a link of the same run, or of one that is gone, is replaced
-        data._bring(node, given(str(place)), empty, place)
-        assert place.resolve() == folder / "inputs" / "d"
+    inputs = Inputs(Launch(script="x.py"), lease, cast("dict[str, Mounted]", mounts))
+    error: dict[str, Any] = {"code": "ScriptFailed", "message": "It failed."}
+    assert inputs.told(error)["message"].endswith(
+        "The mount of the input 'lost' (process 4) was lost before: its process ended."
+    )
+    assert inputs.processes == {3, 4}
+    inputs.end()
+    assert all(each.ended for each in mounts.values())
+    assert not list((tmp_path / "cache" / "leases").iterdir())
+    assert Inputs(Launch(script="x.py"), lease, {}).told(error) == error

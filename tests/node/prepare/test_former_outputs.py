@@ -100,3 +100,24 @@ def test_a_node_with_a_disk_of_its_own_gets_its_own_back(
     for rank, listed in seen.items():
         assert made.std_log(rank) == listed
     assert made.run.read("outputs/node_1/a") == b"1"
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_outputs_of_a_run_that_is_resumed_come_beside_those_of_the_run(
+    gang: Callable[..., Gang], shared_server: Server, tmp_path: Path, shared: bool
+) -> None:
+    former, run = shared_server.make_run(), shared_server.make_run()
+    store(former, tmp_path, outputs__a__model=b"half", outputs__node_1__b=b"", logs__old=b"x")
+    plan: dict[str, Any] = {"snapshot_id": None, "resumes": former.id}
+    plan["objects"] = str(shared_server.home / "objects") if shared else None
+    command = "cat resumed_outputs/a/model; ls resumed_outputs outputs"
+    result = gang({}, Distribution(), run=run, plan=plan, command=command).nodes[0].finish()
+    assert result["status"] == "Completed"
+    assert run.read("user_logs/std_log.txt") == b"halfoutputs:\n\nresumed_outputs:\na\nnode_1\n"
+
+
+def test_a_run_that_is_resumed_and_gone_ends_it_in_words(gang: Callable[..., Gang], shared_server: Server) -> None:
+    run = shared_server.make_run()
+    result = gang({}, Distribution(), run=run, plan={"resumes": "nowhere"}, command="true").nodes[0].finish()
+    assert result["status"] == "Failed"
+    assert "outputs of the run nowhere could not be had" in result["error"]["message"]

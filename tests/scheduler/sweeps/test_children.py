@@ -40,3 +40,13 @@ def test_a_command_gets_them_quoted(value: str) -> None:
     )
     assert made.launch is not None
     assert shlex.split(str(made.launch["command"])) == ["python", "x.py", "--name", value]
+
+
+def test_a_resumed_run_comes_with_the_place_of_its_outputs() -> None:
+    place = "$AZUREML_CR_EXECUTION_WORKING_DIR_PATH/resumed_outputs"
+    script = Template(PARENT, {"arguments": []}, {"script": "x.py"}, {}).run_of(TRIAL, "HD_0_1")
+    assert script.launch is not None
+    assert (script.launch["resumes"], script.launch["arguments"][-2:]) == ("HD_0_1", ["--resume-from", place])
+    command = Template(PARENT, {"command": "x"}, {"command": "x"}, {}).run_of(TRIAL, "HD_0_1")
+    assert command.launch is not None
+    assert command.launch["command"].endswith(f' --resume-from "{place}"')

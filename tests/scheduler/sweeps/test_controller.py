@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.scheduler.conftest import wait
 
+from runyard.scheduler import states
+from runyard.scheduler.states import Fact
 from runyard.store.runs import runs
 
 if TYPE_CHECKING:
@@ -145,3 +147,47 @@ def test_a_value_that_is_no_number_is_said_once_and_stops_nobody(yard: SweepYard
     yard.reach("HD_1", "Completed")
     assert yard.log_text().count("which cannot be compared") == 1
     assert yard.run("HD_1_1").status == "Completed"
+
+
+def test_a_child_whose_nodes_were_taken_keeps_its_place(yard: SweepYard) -> None:
+    """It is started again by itself; the sweep neither replaces it nor counts it twice."""
+    yard.sweep(runs=2, at_once=1)
+    yard.placed("HD_1_0")
+    yard.log("HD_1_0", 0.3)
+    yard.scheduler.report("HD_1_0", Fact(states.STARTED))
+    yard.scheduler._gangs.gone("HD_1_0", "the spot node is gone", taken=True)
+    wait(lambda: yard.run("HD_1_0").attempt == 2, "for the second attempt")
+    assert yard.children() == ["HD_1_0"]
+    yard.placed("HD_1_0")
+    yard.log("HD_1_0", 0.6)
+    yard.end("HD_1_0")
+    yard.placed("HD_1_1")
+    yard.end("HD_1_1")
+    assert yard.reach("HD_1", "Completed").reason == (
+        "2 children, 0 stopped early, 0 failed; the best is HD_1_0 with acc 0.6"
+    )
+
+
+def test_a_sampler_that_gives_nonsense_ends_the_sweep_in_words(
+    yard: SweepYard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from runyard.scheduler.sweeps.samplers.grid import Grid
+
+    monkeypatch.setattr(Grid, "sample", lambda self, number, history: ["no", "dict"] if number else {"x": 1})
+    yard.sweep(runs=3, at_once=1)
+    yard.placed("HD_1_0")
+    yard.end("HD_1_0")
+    parent = yard.reach("HD_1", "Failed")
+    assert "The sampler failed at child 1: BadSweep: sample() must return a dict" in str(parent.reason)
+
+
+def test_a_policy_that_gives_nonsense_stops_nobody(yard: SweepYard, monkeypatch: pytest.MonkeyPatch) -> None:
+    from runyard.scheduler.sweeps.policies.bandit import Bandit
+
+    monkeypatch.setattr(Bandit, "judge", lambda self, trial, interval, others: True)
+    yard.sweep(runs=1, policy=BANDIT)
+    yard.placed("HD_1_0")
+    yard.log("HD_1_0", 0.1, 0.2)
+    yard.end("HD_1_0")
+    yard.reach("HD_1", "Completed")
+    assert "The policy failed, and HD_1_0 goes on: BadSweep: judge() must return" in yard.log_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from runyard.contracts.sweeps.sweep import BadSweep, Sweep
+from runyard.scheduler.sweeps import own
 from runyard.scheduler.sweeps.policies.policy import Policy, policy_of
 from runyard.scheduler.sweeps.samplers.sampler import Sampler, sampler_of
 
@@ -53,3 +54,17 @@ def test_a_sampler_and_a_policy_of_ones_own(tmp_path: Path, monkeypatch: pytest.
 def test_one_that_cannot_be_used(name: str, words: str) -> None:
     with pytest.raises(BadSweep, match=words):
         sampler_of(sweep(name))
+
+
+@pytest.mark.parametrize(
+    "sampled", [[1], "lr", 7, {1: 2}, {"--": 1}, {"a\nb": 1}, {"lr": float("nan")}, {"lr": object()}]
+)
+def test_a_sampler_that_gives_what_no_script_can_be_given(sampled: object) -> None:
+    with pytest.raises(BadSweep, match=r"sample\(\)"):
+        own.checked_parameters(sampled)
+
+
+@pytest.mark.parametrize("judged", [True, False, 3, "", {"why": "slow"}])
+def test_a_policy_that_gives_no_reason(judged: object) -> None:
+    with pytest.raises(BadSweep, match=r"judge\(\)"):
+        own.checked_verdict(judged)

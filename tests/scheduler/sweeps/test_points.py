@@ -45,6 +45,16 @@ def test_what_cannot_be_compared_is_named() -> None:
     assert len(said) == 3
 
 
+def test_what_has_diverged_is_the_worst_and_nothing_is_infinitely_good() -> None:
+    for maximizes, good, bad in ((True, "inf", "-inf"), (False, "-inf", "inf")):
+        trial = Trial(0, "HD_0", {}, maximizes)
+        data = line("v", "acc", {"f": good}, 1.0, None) + line("v", "acc", {"f": bad}, 1.0, None)
+        said = list(Reader(trial, "acc").read("w", 0, data))
+        assert ["cannot be compared" in each for each in said] == [True]
+        assert trial.best_within(2) == float(bad), "a policy stops it"
+        assert trial.best is None, "it is the best of none"
+
+
 def test_of_many_ranks_the_first_to_log_counts() -> None:
     trial, reads = reader()
     for rank, value in ((1, 0.1), (0, 0.2), (1, 0.3)):

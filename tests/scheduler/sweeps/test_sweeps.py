@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from tests.scheduler.conftest import wait
 
 from runyard.contracts.states import TERMINAL
+from runyard.scheduler.sweeps.controller import Controller
 from runyard.store.assets import sweeps
+from runyard.store.errors import StoreError
 
 if TYPE_CHECKING:
     from tests.scheduler.sweeps.conftest import SweepYard
@@ -86,3 +90,58 @@ def test_runs_of_no_sweep_are_looked_at_and_left(yard: SweepYard) -> None:
     yard.end("HD_1_0")
     yard.reach("HD_1", *TERMINAL)
     assert yard.scheduler.sweeps.trials("HD_1") == {}
+
+
+def test_children_that_were_stored_and_not_submitted_are_started_once(yard: SweepYard) -> None:
+    """The server is killed between the two."""
+    hands = yard.scheduler.sweeps._hands
+    object.__setattr__(hands, "submit", lambda run: None)
+    yard.sweep(runs=3)
+    wait(lambda: len(yard.children()) == 2, "for the children to be stored")
+    assert not yard.clusters["hpc"].gangs
+    yard.restart()
+    assert yard.started(2) == ["HD_1_0", "HD_1_1"]
+    yard.end("HD_1_0")
+    yard.placed("HD_1_2")
+    begun = [plans[0].run_id for plans in yard.clusters["hpc"].gangs]
+    assert sorted(begun) == ["HD_1_0", "HD_1_1", "HD_1_2"]
+
+
+def test_two_extensions_at_once_both_count(yard: SweepYard) -> None:
+    yard.sweep(runs=1, at_once=8)
+    yard.started(1)
+    yard.end("HD_1_0")
+    yard.reach("HD_1", *TERMINAL)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda more: yard.scheduler.sweeps.extend("HD_1", more), (1, 2, 1, 2)))
+    for number in range(1, 7):
+        yard.placed(f"HD_1_{number}")
+        yard.end(f"HD_1_{number}")
+    assert "7 children" in str(yard.reach("HD_1", *TERMINAL).reason)
+
+
+def test_a_place_is_filled_once_the_store_is_back(yard: SweepYard, monkeypatch: pytest.MonkeyPatch) -> None:
+    yard.sweep(runs=2, at_once=1)
+    yard.started(1)
+    stored, away = sweeps.set_results, [True]
+
+    def now_and_then(*given: Any) -> None:
+        if away:
+            away.pop()
+            raise StoreError("database_away", "The database is away.", "Wait.")
+        stored(*given)
+
+    monkeypatch.setattr(sweeps, "set_results", now_and_then)
+    yard.end("HD_1_0")
+    yard.placed("HD_1_1")
+    assert not away
+
+
+def test_a_sweep_that_cannot_go_on_ends_in_words(yard: SweepYard, monkeypatch: pytest.MonkeyPatch) -> None:
+    yard.sweep(runs=2, at_once=1)
+    yard.started(1)
+    monkeypatch.setattr(Controller, "_best_trial", lambda self: 1 // 0)
+    yard.end("HD_1_0")
+    parent = yard.reach("HD_1", "Failed")
+    assert "cannot go on" in str(parent.reason)
+    assert "ZeroDivisionError" in str(parent.reason)

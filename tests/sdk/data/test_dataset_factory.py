@@ -30,6 +30,8 @@ def test_other_paths_are_refused(path: Any) -> None:
         FileDatasetFactory.from_files(path)
 
 
-def test_what_is_to_come_is_refused() -> None:
+def test_a_partition_format_is_part_of_the_definition() -> None:
+    made = FileDatasetFactory.from_files("http://h/north/a", partition_format="/{region}/*")
+    assert made._definition["partition_format"] == "/{region}/*"
     with pytest.raises(UserErrorException, match="partition_format"):
-        FileDatasetFactory.from_files("http://h/a", partition_format="/{x}/")
+        FileDatasetFactory.from_files("http://h/a", partition_format="/{x/")

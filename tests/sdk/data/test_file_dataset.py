@@ -47,3 +47,35 @@ def test_steps_give_new_datasets(workspace: Workspace) -> None:
             all.take(-1)
         with pytest.raises(ValueError, match="from 0 to 1"):
             all.take_sample(2)
+
+
+def test_filters_and_partitions(workspace: Workspace, tmp_path: Path) -> None:
+    """The server leaves files out by their paths and sizes, in a listing of many pages too."""
+    from runyard.sdk.datastore.datastore import Datastore
+
+    for region in ("north", "south"):
+        for year in (2019, 2020):
+            place = tmp_path / "sales" / region / str(year)
+            place.mkdir(parents=True)
+            (place / "a.csv").write_text("1")
+            (place / "b.csv").write_text("22" * year)
+    store = Datastore.register_folder(workspace, "sales", str(tmp_path))
+    all = Dataset.File.from_files((store, "sales/**"), partition_format="/sales/{region}/{year:yyyy}/*.csv")
+    assert all.partition_keys == ["region", "year"]
+    assert {each["region"] for each in all.get_partition_key_values(["region"])} == {"north", "south"}
+    assert len(all.get_partition_key_values()) == 4
+    north = all.filter(all["region"] == "north")
+    assert north.to_path() == ["/north/2019/a.csv", "/north/2019/b.csv", "/north/2020/a.csv", "/north/2020/b.csv"]
+    small = north.filter(all.file_metadata("Size") < 10).filter(~all["Path"].contains("2019"))
+    assert small.to_path() == ["/north/2020/a.csv"]
+    again = small.register(workspace, "small-sales")
+    assert Dataset.get_by_name(workspace, "small-sales").to_path() == again.to_path()
+    assert '"Filter"' in repr(again)
+    with pytest.raises(UserErrorException, match="no 'county'"):
+        all.filter(all["county"] == "x")
+    with pytest.raises(UserErrorException, match="CreationTime"):
+        all.file_metadata("CreationTime")
+    with pytest.raises(UserErrorException, match="is no condition"):
+        all.filter(True)  # type: ignore[arg-type]
+    with pytest.raises(UserErrorException, match="no column"):
+        Dataset.File.from_files((store, "**"), partition_format="/*.csv")

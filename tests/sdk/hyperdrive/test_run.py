@@ -82,6 +82,16 @@ def test_the_children_and_how_they_stand(workspace: Workspace) -> None:
         run_config=ScriptRunConfig(folder, "train.py"),
         resume_from=run,
     )
+    other = HyperDriveConfig(
+        GridParameterSampling({"x": choice(5)}),
+        "accuracy",
+        PrimaryMetricGoal.MAXIMIZE,
+        max_total_runs=1,
+        run_config=ScriptRunConfig(folder, "train.py"),
+        resume_from=run,
+    )
+    with pytest.raises(HyperDriveConfigException, match="cannot be compared"):
+        Experiment(workspace, "sweeps").submit(other)
     later = Experiment(workspace, "sweeps").submit(again)
     assert isinstance(later, HyperDriveRun)
     later.wait_for_completion()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from runyard.sdk.model.model import Model
 
 from runyard.sdk.model import deploying, package, profile
+from runyard.sdk.model.model import Model
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from tests.sdk.snapshot.folders import unpack
 
 from runyard.client.exchange import Connection
+from runyard.sdk.snapshot import handover as handover_module
 from runyard.sdk.snapshot import snapshot
-from runyard.sdk.snapshot.handover import Handover
+from runyard.sdk.snapshot.handover import AT_ONCE, Handover
 from runyard.sdk.workspace.workspace import Workspace
 
 
@@ -81,12 +82,42 @@ def test_a_file_that_cannot_be_read_leaves_no_copy(tmp_path: Path) -> None:
         def fileno(self) -> int:
             return -1
 
-        def read(self, size: int | None = -1) -> bytes:
+        def readinto(self, buffer: object) -> int:
             raise OSError(5, "Input/output error")
 
-    with Handover(tmp_path) as handover, pytest.raises(OSError, match="Input/output"):
-        handover.take(Broken())
-    assert list(tmp_path.iterdir()) == []
+    with Handover(tmp_path) as handover:
+        for _ in range(2):  # the second time it is known that the file system does not share bytes
+            with pytest.raises(OSError, match="Input/output"):
+                handover.take(Broken())
+            assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [0, 1, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE])
+def test_files_of_every_length_are_copied_whole_and_once(tmp_path: Path, size: int) -> None:
+    content, folder = os.urandom(size), tmp_path / "handed"
+    folder.mkdir()
+    (tmp_path / "file").write_bytes(content)
+    with Handover(folder) as handover:
+        for _ in range(3):
+            with open(tmp_path / "file", "rb", buffering=0) as file:
+                assert handover.take(file) == (hashlib.sha256(content).hexdigest(), size)
+            (copy,) = folder.iterdir()
+            assert copy.read_bytes() == content
+    assert list(folder.iterdir()) == []
+
+
+def test_a_copy_that_cannot_be_written_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(copy: int, content: memoryview) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(handover_module, "_write", full)
+    (tmp_path / "file").write_bytes(b"something")
+    (tmp_path / "handed").mkdir()
+    with Handover(tmp_path / "handed") as handover:
+        for _ in range(2):
+            with open(tmp_path / "file", "rb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+                handover.take(file)
+            assert list((tmp_path / "handed").iterdir()) == []
 
 
 def test_a_server_elsewhere_or_of_a_former_version_is_handed_nothing(
@@ -101,10 +132,10 @@ def test_a_server_elsewhere_or_of_a_former_version_is_handed_nothing(
 def test_a_disk_that_takes_no_copy_is_no_obstacle(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Handover, file: object, copy: object) -> None:
+    def full(copy: int, content: memoryview) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Handover, "_filled", full)
+    monkeypatch.setattr(handover_module, "_write", full)
     source = tmp_path / "source"
     source.mkdir()
     (source / "a").write_bytes(os.urandom(100))

@@ -51,6 +51,8 @@ READ = {
     ("GET", f"{RUN}/events"),
     ("GET", f"{RUN}/metrics"),
     ("GET", f"{RUN}/sweep"),
+    ("GET", "/api/comparisons"),  # of the run with itself
+    ("GET", "/api/comparisons/source"),
     ("GET", f"{RUN}/files"),
     ("GET", f"{RUN}/files/{{name}}"),
 }
@@ -98,6 +100,7 @@ WITHIN = {
     ("PUT", f"{WS}/datastores/{{name}}/content"),
     ("GET", f"{WS}/datastores/{{name}}/upload"),
     ("POST", f"{WS}/datastores/{{name}}/addresses"),
+    ("POST", f"{WS}/datastores/{{name}}/login"),
 }
 TARGETS = {
     ("GET", f"{WS}/compute"),
@@ -105,6 +108,7 @@ TARGETS = {
     ("GET", f"{WS}/compute/{{name}}/nodes"),
     ("GET", f"{WS}/datasets/{{id}}"),
     ("GET", f"{WS}/datasets/{{id}}/files"),
+    ("GET", f"{WS}/datasets/{{id}}/state"),
     ("GET", f"{WS}/datasets/{{id}}/content"),
 }
 """Of its own workspace, also for a run that is narrowed to itself: a child run needs a target, a run its inputs."""
@@ -237,6 +241,8 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
         path += "?offset=0"
     if (method, template) == ("GET", "/api/runs"):
         path += f"?parent={run['id']}"
+    if template.startswith("/api/comparisons"):
+        path += f"?run={run['id']}&run={run['id']}"
     if template.endswith("environment-maps") and method == "DELETE":
         path += "?pattern=x"
     if template.endswith(("/content", "/upload")):

@@ -28,7 +28,7 @@ def test_a_sweep_its_trials_and_what_they_came_to(store: Store, make_run: MakeRu
         sweeps.add_trials(connection, "HD_1", {0: {"a": 1}, 1: {"a": 2}})
     make_run("HD_1_0", parent_id="HD_1", status="Completed")
     with store.database.write() as connection:
-        sweeps.set_result(connection, "HD_1", 0, -0.5, 3)
+        sweeps.set_results(connection, "HD_1", {0: (-0.5, 3)})
         sweeps.set_verdict(connection, "HD_1", 1, "stopped ☃")
         stored = sweeps.get(connection, "HD_1")
         first, second = sweeps.find_trials(connection, "HD_1")

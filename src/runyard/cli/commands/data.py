@@ -54,7 +54,7 @@ def files(name: NameArgument, version: VersionOption = None, as_json: JsonOption
     """List the files of a dataset, with their sizes and where they are read from."""
     found = _dataset(_workspace(), name, version)._listing()
     if as_json:
-        screen.document(found.files)
+        screen.document(list(found.files))
         return
     rows = [
         (

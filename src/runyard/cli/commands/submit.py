@@ -156,7 +156,14 @@ def submit(
     from runyard.cli import api
 
     server = api.Api(workspace.service)
-    submitted = server.run(queued["id"])
+    follow_or_announce(server, server.run(queued["id"]), follow, rank, as_json)
+
+
+def follow_or_announce(server: Api, submitted: RunDocument, follow: bool, rank: str | None, as_json: bool) -> None:
+    """Tell of a run that was just submitted, and follow it to its end where that is asked for."""
+    if not follow and not as_json:
+        _announce(submitted["id"], submitted["web_url"])
+        return
     if not follow:
         screen.document(without_definition(submitted))
         return

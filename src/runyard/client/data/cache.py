@@ -5,6 +5,7 @@ data-cache/
     ab/<key>.json      what it is (`Entry`); its time of change is that of the last use
     ab/<key>.part      a file that is being fetched: held with flock by whoever fetches it, and the next one goes on
     ab/<key>.p/        ranges of a file that mounts have read
+    trees/             folders of links to files of large datasets (`runyard.client.data.trees`)
     leases/<name>      held by somebody who uses files of the cache, for as long as they do: the keys, a line each
     collect.lock       held together by those who enter keys in a lease, and alone by whoever removes files
 
@@ -25,6 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
+from runyard.client.data import trees
 from runyard.client.data.transfer import pieces_of
 from runyard.system import locks
 from runyard.system.json_files import BadFile, made_of, read_object
@@ -130,6 +132,13 @@ class Cache:
         self.touch(key)
         return path
 
+    def is_whole(self, key: str, size: int) -> bool:
+        """Whether the file of a key is here. It does not count as used."""
+        try:
+            return os.stat(f"{self.folder}/{key[:2]}/{key}").st_size == size
+        except OSError:
+            return False
+
     def touch(self, key: str) -> None:
         try:
             os.utime(f"{self.folder}/{key[:2]}/{key}{_ENTRY}")
@@ -224,17 +233,19 @@ class Cache:
             used = self._leased(remove_dead=True)
             self._remove_halves(used)
             entries = [each for each in (self._entry(key, path, used) for key, path in self._keys()) if each]
-            entries.sort(key=lambda each: each.used_at)
+            through = trees.uses(self.folder)
+            entries.sort(key=lambda each: max(each.used_at, through.get(each.key, 0.0)))
             total = sum(entry.stored for entry in entries)
             latest = None if unused_for is None else time.time() - unused_for
             removed = []
             for entry in entries:
-                too_old = latest is not None and entry.used_at <= latest
+                too_old = latest is not None and max(entry.used_at, through.get(entry.key, 0.0)) <= latest
                 if entry.used or not (too_old or (limit is not None and total > limit)):
                     continue
                 self._remove(entry.key)
                 total -= entry.stored
                 removed.append(entry)
+            trees.sweep(self.folder, used, {entry.key for entry in removed}, unused_for)
         return removed
 
     def make_room(self, wanted: int) -> bool:
@@ -271,6 +282,7 @@ class Cache:
                 held = locks.alone(path)
                 if held is not None:
                     held.remove()
+        found.update(list(trees.leased(self.folder, found)))
         return found
 
     def _keys(self) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Mapping
 
-from runyard.client.data_files import listing
+from runyard.client.data.listing import listing
 from runyard.client.http import Client, Locator
 from runyard.client.problems import ClientProblem
 

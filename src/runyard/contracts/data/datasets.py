@@ -1,22 +1,21 @@
 """Definitions of datasets: what may be in one, which files a path means, and where each file lies in a run.
 
 A definition is JSON: `{"kind": "file", "sources": [...], "steps": [...]}`. A source is an address, `{"url": ...}`, or a
-path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the files: `take`, `skip`, `sample`. What the
-kind `tabular` has besides is in `tables`. Nothing is read here.
+path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the files (`file_steps`). What the kind
+`tabular` has besides is in `tables`. Nothing is read here.
 """
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Mapping
 
 from runyard.contracts.secrets import mask
 from runyard.system.records import record
 
 FILE, TABULAR = "file", "tabular"
-TAKE, SKIP, SAMPLE = "take", "skip", "sample"
+TAKE, SKIP, SAMPLE, FILTER = "take", "skip", "sample", "filter"
 MOUNT, DOWNLOAD, DIRECT = "mount", "download", "direct"
 MODES = (DIRECT, DOWNLOAD, MOUNT)
 VARIABLES = "AZUREML_DATASET_ENVIRONMENT_VARS"
@@ -33,8 +32,6 @@ WEB = ("http://", "https://")
 _NAME = re.compile(r"[a-zA-Z0-9_][\w-]{0,254}", re.ASCII)
 _INPUT = re.compile(r"[a-zA-Z0-9_]{1,255}", re.ASCII)
 _ENCODED = re.compile(r'[\x00-\x1f\x7f%:?#*"<>|\\]')
-
-Each = TypeVar("Each")
 
 
 class BadDefinition(ValueError):
@@ -62,6 +59,7 @@ class Definition:
     kind: str
     sources: tuple[Source, ...]
     steps: tuple[Mapping[str, Any], ...] = ()
+    partition_format: str | None = None  # of the files' paths, for the steps of files
 
     @property
     def several(self) -> bool:
@@ -79,10 +77,9 @@ def parse(document: object) -> Definition:
     if not isinstance(document, Mapping):
         raise BadDefinition("A dataset's definition is a JSON object.")
     tabular = document.get("kind") == TABULAR
-    unknown = set(document) - ({"kind", "sources", "steps"} | ({"read", "timestamp"} if tabular else set()))
-    if document.get("partition_format"):
-        raise BadDefinition("This version of Runyard does not do partition_format yet.", "Leave it out.")
-    if unknown - {"partition_format"}:
+    own = {"read", "timestamp"} if tabular else {"partition_format"}
+    unknown = set(document) - ({"kind", "sources", "steps"} | own)
+    if unknown:
         raise BadDefinition(f"A dataset's definition has no {min(unknown)!r}.")
     if document.get("kind") not in (FILE, TABULAR):
         raise BadDefinition(
@@ -99,10 +96,14 @@ def parse(document: object) -> Definition:
 
         tables.check(document)
         return Definition(TABULAR, found)  # its steps choose rows, not files
-    steps = document.get("steps") or []
+    from runyard.contracts.data import file_steps
+
+    steps, format = document.get("steps") or [], document.get("partition_format")
     if not isinstance(steps, list):
         raise BadDefinition("The steps of a dataset are a list.")
-    return Definition(FILE, found, tuple(_step(each) for each in steps))
+    if format is not None:
+        file_steps.check_format(format)
+    return Definition(FILE, found, tuple(file_steps.check(each) for each in steps), format)
 
 
 def check_name(name: object) -> str:
@@ -206,14 +207,18 @@ def layout(definition: Definition, source: Source, path: str = "") -> str:
     if source.url is not None:
         whole = _encoded(source.url)
         return "/" + (whole if definition.several else whole.rpartition("/")[2])
+    return layout_of(definition, source)(path)
+
+
+def layout_of(definition: Definition, source: Source) -> Callable[[str], str]:
+    """`layout` for many files of one source in a datastore."""
     if definition.several:
-        return f"/{source.datastore}/{path}"
+        above = f"/{source.datastore}/"
+        return lambda path: above + path
     wanted = normal(source.path)
-    if is_pattern(wanted):
-        begin = base(wanted)
-    else:
-        begin = posixpath.dirname(path) if path == wanted else wanted
-    return "/" + (path[len(begin) + 1 :] if begin else path)
+    begin = base(wanted) if is_pattern(wanted) else wanted
+    cut = len(begin) + 1 if begin else 0
+    return lambda path: "/" + (posixpath.basename(path) if path == wanted else path[cut:])
 
 
 def stored_paths(definition: Definition, source: Source, path: str) -> list[str]:
@@ -240,18 +245,6 @@ def stored_paths(definition: Definition, source: Source, path: str) -> list[str]
     return [each for each in found if fits(each)]
 
 
-def mounted(paths: Sequence[str], several: bool) -> list[str]:
-    """The same paths as a mount shows them: of several sources, the longest common folder is cut.
-
-    >>> mounted(["/store/d/a.csv", "/store/d/sub/c.csv"], True)
-    ['/a.csv', '/sub/c.csv']
-    """
-    if not several or not paths:
-        return list(paths)
-    common = posixpath.commonpath([posixpath.dirname(path) for path in paths]).rstrip("/")
-    return [path[len(common) :] for path in paths]
-
-
 def is_safe(path: str) -> bool:
     """Whether a layout path can be put below a folder: nothing of it leaves the folder.
 
@@ -259,7 +252,10 @@ def is_safe(path: str) -> bool:
     (True, False, False)
     """
     parts = path.split("/")
-    return len(parts) > 1 and parts[0] == "" and not {"", ".", ".."} & set(parts[1:]) and "\0" not in path
+    return len(parts) > 1 and parts[0] == "" and _ELSEWHERE.isdisjoint(parts[1:]) and "\0" not in path
+
+
+_ELSEWHERE = frozenset(("", ".", ".."))
 
 
 def _encoded(address: str) -> str:
@@ -272,65 +268,6 @@ def _encoded(address: str) -> str:
     for part in safe.split("/"):
         parts.append({".": "%2E", "..": "%2E%2E"}.get(part, part))
     return re.sub(r"(?<=/)/", "%2F", "/".join(parts))
-
-
-# -- choosing among the files -----------------------------------------------------------------------------------------
-
-
-def chosen(
-    definition: Definition,
-    files: Iterable[Each],
-    path_of: Callable[[Each], str],
-    counts: list[int] | None = None,
-) -> Iterator[Each]:
-    """The files that the steps leave, in their order. The same definition always leaves the same.
-
-    `counts` has how many files each step has seen, and is kept up to date: with what it was at a file, the files after
-    that one can be given later.
-    """
-    found = iter(files)
-    seen = counts if counts is not None else [0] * len(definition.steps)
-    for number, step in enumerate(definition.steps):
-        found = _APPLIED[step["step"]](found, step, path_of, seen, number)
-    return found
-
-
-PathOf = Callable[[Each], str]
-
-
-def _take(
-    files: Iterator[Each], step: Mapping[str, Any], path_of: PathOf[Each], seen: list[int], number: int
-) -> Iterator[Each]:
-    while seen[number] < step["count"]:
-        for each in files:
-            seen[number] += 1
-            yield each
-            break
-        else:
-            return
-
-
-def _skip(
-    files: Iterator[Each], step: Mapping[str, Any], path_of: PathOf[Each], seen: list[int], number: int
-) -> Iterator[Each]:
-    for each in files:
-        if seen[number] >= step["count"]:
-            yield each
-        else:
-            seen[number] += 1
-
-
-def _sample(
-    files: Iterator[Each], step: Mapping[str, Any], path_of: PathOf[Each], seen: list[int], number: int
-) -> Iterator[Each]:
-    for each in files:
-        digest = hashlib.sha256(f"{step['seed']}:{path_of(each)}".encode("utf-8", "surrogatepass")).digest()
-        inside = int.from_bytes(digest[:6], "big") / (1 << 48) < step["probability"]
-        if inside != bool(step.get("rest")):
-            yield each
-
-
-_APPLIED: Mapping[str, Callable[..., Iterator[Any]]] = {TAKE: _take, SKIP: _skip, SAMPLE: _sample}
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------
@@ -378,25 +315,3 @@ def _address(url: object) -> str:
             "List the addresses of the files.",
         )
     return url
-
-
-def _step(document: object) -> Mapping[str, Any]:
-    kind = document.get("step") if isinstance(document, Mapping) else None
-    if not isinstance(document, Mapping) or kind not in _APPLIED:
-        raise BadDefinition(f"{str(kind)[:40]!r} is no step of a dataset.", f"There is: {', '.join(_APPLIED)}.")
-    if kind in (TAKE, SKIP):
-        count = document.get("count")
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0 or set(document) != {"step", "count"}:
-            raise BadDefinition(f"The step {kind} has a count, which is a whole number from 0 on.")
-        return {"step": kind, "count": count}
-    probability, seed = document.get("probability"), document.get("seed")
-    if (
-        isinstance(probability, bool)
-        or not isinstance(probability, (int, float))
-        or not 0 <= probability <= 1
-        or isinstance(seed, bool)
-        or not isinstance(seed, int)
-        or set(document) - {"step", "probability", "seed", "rest"}
-    ):
-        raise BadDefinition("The step sample has a probability from 0 to 1, and a seed, which is a whole number.")
-    return {"step": kind, "probability": probability, "seed": seed, "rest": bool(document.get("rest"))}

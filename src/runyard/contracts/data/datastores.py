@@ -19,6 +19,9 @@ FOLDER, SHARED_FOLDER, WEB = "folder", "shared_folder", "web"
 S3, GCS, AZURE_BLOB, GEN2, AZURE_FILE = "s3", "gcs", "azure_blob", "azure_data_lake_gen2", "azure_file"
 GEN1, SQL, POSTGRES, MYSQL = "azure_data_lake", "azure_sql_database", "azure_postgre_sql", "azure_my_sql"
 DBFS, HDFS = "dbfs", "hdfs"
+SQLITE = "sqlite"
+DATABASES = (SQLITE, SQL, POSTGRES, MYSQL)
+"""Kinds that rows are read from, by `Dataset.Tabular.from_sql_query`."""
 
 BLOB_STORE, FILE_STORE = "workspaceblobstore", "workspacefilestore"
 OWN = (BLOB_STORE, FILE_STORE)
@@ -90,6 +93,7 @@ KINDS: Mapping[str, Kind] = {
         "PostgreSQL", ("server_name", "database_name"), (*_SQL, "user_id", "enforce_ssl"), ("password",), files=False
     ),
     MYSQL: Kind("MySQL", ("server_name", "database_name"), (*_SQL, "user_id"), ("password",), files=False),
+    SQLITE: Kind("a file of SQLite, on a disk that all who read it see", ("path",), files=False),
     DBFS: Kind("the file system of Databricks", files=False),
     HDFS: Kind(
         "HDFS",

@@ -9,11 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
+from itertools import islice
+from json.encoder import encode_basestring
+from typing import Any, Collection, Iterable, Mapping
 
 PREFIX = "runyard.data."
 OF_DATASET = "runyard.dataset."
-"""A property that begins with this and ends with a dataset's id is of a run that reads it; the value names inputs."""
+"""A property that begins with this and ends with a dataset's id is of a run that reads it; the value names its inputs,
+and is empty when the script has looked the dataset up by itself."""
+REGISTERED = "runyard.registered."
+"""A property that begins with this and ends with `<id>@<version>` is of a run whose script has registered a dataset."""
 
 SHOWN = 100
 """Files that the property itself has."""
@@ -34,7 +39,7 @@ def facts(file: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def record(dataset: str, mode: str, files: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
+def record(dataset: str, mode: str, files: Collection[Mapping[str, Any]], name: str) -> dict[str, Any]:
     """The value of the property of an input, before it becomes text."""
     found: dict[str, Any] = {
         "dataset": dataset,
@@ -42,7 +47,7 @@ def record(dataset: str, mode: str, files: Sequence[Mapping[str, Any]], name: st
         "files": len(files),
         "bytes": sum(int(file["size"] or 0) for file in files),
         "digest": digest(files),
-        "seen": [facts(file) for file in files[:SHOWN]],
+        "seen": [facts(file) for file in islice(files, SHOWN)],
     }
     if len(files) > SHOWN:
         found["listing"] = listing_file(name)
@@ -53,9 +58,43 @@ def digest(files: Iterable[Mapping[str, Any]]) -> str:
     """The same for the same files, in whatever order they were listed."""
     total = 0
     for file in files:
-        line = json.dumps([file["path"], file["size"], _mark(file)], ensure_ascii=False)
+        line = json.dumps([file["path"], file["size"], mark_of(file)], ensure_ascii=False)
         total += int.from_bytes(hashlib.sha256(line.encode("utf-8", "surrogatepass")).digest(), "big")
     return f"{total % (1 << 256):064x}"
+
+
+def mark_of(file: Mapping[str, Any]) -> Any:
+    """What tells a file from a changed one of the same size; None when nothing does."""
+    return file.get("etag") or file.get("modified")
+
+
+def where(file: Mapping[str, Any]) -> str:
+    """Where a listed file is read, without the signature that an address may have today."""
+    return str(file.get("address") or file.get("local") or file.get("url") or file.get("source"))
+
+
+class State:
+    """A listing in one word: the same as long as the same files lie at the same places. Server and nodes work it out
+    alike, so that an unchanged listing need not be sent."""
+
+    def __init__(self) -> None:
+        self.files = self.bytes = 0
+        self._hash = hashlib.blake2b(digest_size=20)
+        self._told = True
+
+    def add(self, path: str, size: int | None, mark: str | None, where: str) -> None:
+        """The next file, in the order of the listing."""
+        self.files += 1
+        self.bytes += size or 0
+        if mark is None:
+            self._told = False
+        line = f"{encode_basestring(path)} {size} {mark} {encode_basestring(where)}\n"
+        self._hash.update(line.encode("utf-8", "surrogatepass"))
+
+    @property
+    def value(self) -> str | None:
+        """None when there is a file that nothing tells from a changed one."""
+        return self._hash.hexdigest() if self._told else None
 
 
 def lines(files: Iterable[Mapping[str, Any]]) -> Iterable[str]:
@@ -112,14 +151,10 @@ def compare(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, An
     >>> compare(old, [{"path": "/a", "size": 1, "etag": "y"}, {"path": "/c", "size": 1, "etag": "x"}])
     Difference(added=('/c',), removed=('/b',), changed=('/a',))
     """
-    was = {str(file["path"]): (file["size"], _mark(file)) for file in before}
-    now = {str(file["path"]): (file["size"], _mark(file)) for file in after}
+    was = {str(file["path"]): (file["size"], mark_of(file)) for file in before}
+    now = {str(file["path"]): (file["size"], mark_of(file)) for file in after}
     return Difference(
         tuple(path for path in now if path not in was),
         tuple(path for path in was if path not in now),
         tuple(path for path, mark in now.items() if path in was and was[path] != mark),
     )
-
-
-def _mark(file: Mapping[str, Any]) -> Any:
-    return file.get("etag") or file.get("modified")

@@ -5,6 +5,7 @@ Beside its sources such a definition has `read`, which is one of
     {"format": "delimited", "separator": ",", "header": "same", "encoding": "utf8", ...}
     {"format": "parquet", ...}
     {"format": "json", "invalid_lines": "error", "encoding": "utf8", ...}
+    {"format": "sql", "query": "SELECT ...", "timeout": 30}   # its source is a database, with an empty path
 
 each with `types` (what the user set, by column), and perhaps `inferred` (what was seen in the first rows),
 `include_path` and `partition_format`; `steps`; and perhaps `timestamp`, the names of the columns with times. An
@@ -21,8 +22,8 @@ from typing import Any, Callable, Mapping
 
 from runyard.contracts.data.datasets import SAMPLE, SKIP, TAKE, BadDefinition
 
-DELIMITED, PARQUET, JSON = "delimited", "parquet", "json"
-FORMATS = (DELIMITED, PARQUET, JSON)
+DELIMITED, PARQUET, JSON, SQL = "delimited", "parquet", "json", "sql"
+FORMATS = (DELIMITED, PARQUET, JSON, SQL)
 
 SAME_HEADERS, NO_HEADERS, FIRST_HEADER, ALL_HEADERS = "same", "none", "first", "combined"
 HEADERS = (SAME_HEADERS, NO_HEADERS, FIRST_HEADER, ALL_HEADERS)
@@ -154,11 +155,18 @@ _SETTINGS: Mapping[str, Mapping[str, Callable[[object], bool]]] = {
         "invalid_lines": ("error", "drop").__contains__,
         "encoding": lambda value: isinstance(value, str) and value in CODECS,
     },
+    SQL: {
+        "format": _is_text,
+        "types": _are_types,
+        "query": lambda value: _is_text(value) and bool(str(value).strip()),
+        "timeout": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value <= 86_400,
+    },
 }
 _NEEDED: Mapping[str, set[str]] = {
     DELIMITED: {"separator", "header", "encoding"},
     PARQUET: set(),
     JSON: {"invalid_lines", "encoding"},
+    SQL: {"query", "timeout"},
 }
 
 

@@ -79,6 +79,15 @@ def bare(name: str) -> str:
     return name.lstrip("-")
 
 
+def is_name(name: object) -> bool:
+    """Whether something can be the name of a parameter.
+
+    >>> is_name("--größe der Schicht"), is_name("--"), is_name(7)
+    (True, False, False)
+    """
+    return isinstance(name, str) and bool(bare(name).strip()) and len(name) <= 255 and not {"\0", "\n"} & set(name)
+
+
 def option(name: str) -> str:
     """How a script is given a parameter: a name without dashes gets two.
 
@@ -96,7 +105,7 @@ def parse(document: object) -> dict[str, Expression]:
         raise BadSpace(f"The parameter space has {len(document)} parameters; {MOST_PARAMETERS} are the most.")
     space: dict[str, Expression] = {}
     for name, written in document.items():
-        if not isinstance(name, str) or not bare(name).strip() or len(name) > 255 or "\0" in name or "\n" in name:
+        if not is_name(name):
             raise BadSpace(f"{str(name)[:80]!r} is no name of a parameter.")
         space[name] = expression(name, written)
     seen: dict[str, str] = {}

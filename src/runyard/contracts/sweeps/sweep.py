@@ -56,6 +56,7 @@ class Sweep:
     policy: dict[str, Any] = field(default_factory=lambda: {"name": NO_POLICY})
     resume_from: list[str] = field(default_factory=list)
     resume_children: list[str] = field(default_factory=list)
+    resume_parameters: list[dict[str, Any]] = field(default_factory=list)  # of `resume_children`; the server's
 
     @property
     def maximizes(self) -> bool:
@@ -76,6 +77,10 @@ class Sweep:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def as_request(self) -> dict[str, Any]:
+        """As a client sends it."""
+        return {name: value for name, value in self.as_dict().items() if name != "resume_parameters"}
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Sweep:

@@ -5,6 +5,7 @@ Loaded only for runs that have such outputs.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Sequence
 
@@ -27,8 +28,9 @@ class DataOutput(SettlingFolder):
     def __init__(self, client: RetryingClient, plan: Plan, output: Output, folder: Path, again: bool) -> None:
         super().__init__(folder, f"output {output.name}:")
         self.failures: list[str] = []
-        self._client, self._output = client, output
-        self._overwrite = output.overwrite or again
+        self._client, self._output, self._plan = client, output, plan
+        # In a gang, what is there may be another node's.
+        self._overwrite = output.overwrite or (again and plan.distribution.nodes < 2)
         self._below = output.folder(plan.run_id)
         self._address = f"/api/workspaces/{quote(plan.workspace)}/datastores/{quote(output.datastore)}"
 
@@ -59,9 +61,31 @@ class DataOutput(SettlingFolder):
             except FileChanged:
                 continue  # it is looked at again once it has settled
             except Refused as refusal:
-                self._leave(relative, f"was refused: {refusal}")
-                continue
+                if not self._beside_others(refusal, relative, look.size):
+                    self._leave(relative, f"was refused: {refusal}")
+                    continue
             self._done(relative, look)
+
+    def _beside_others(self, refusal: Refused, relative: str, size: int) -> bool:
+        """Deliver a file whose name another node of the gang has taken under a name of its own; whether it was."""
+        if self._plan.distribution.nodes < 2 or refusal.code != "file_exists":
+            return False
+        stem, dot, ending = wire_name(relative).rpartition("/")[2].rpartition(".")
+        last = f"{stem}.node-{self._plan.node}.{ending}" if dot and stem else f"{stem}{ending}.node-{self._plan.node}"
+        name = "/".join(part for part in (self._below, os.path.dirname(wire_name(relative)), last) if part)
+        path = self._folder / relative
+        try:
+            self._client.send(
+                "PUT",
+                f"{self._address}/content",
+                body=lambda: pieces(path, size),
+                length=size,
+                params={"path": name, "size": size, "overwrite": True},
+            )
+        except Refused:
+            return False
+        log_line(f"output {self._output.name}: another node has delivered {relative}, so that this one's is {name}")
+        return True
 
     def _leave(self, relative: str, why: str) -> None:
         super()._leave(relative, why)

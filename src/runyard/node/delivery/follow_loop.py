@@ -26,6 +26,7 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.1
 FIRST_OUTPUT_WITHIN = 0.5  # seconds in which a script is likely to print its first line: somebody waits for that one
 HEARTBEAT_EVERY = 10.0
 LONGEST_SILENCE = 50.0  # the server counts a run as lost after 60 s without a delivery
+GLANCE_EVERY = 0.5  # seconds between two glances at how much waits of a run that nobody watches
 FACTS_WAIT = 0.1  # seconds in which the first output may come, or the end, to go with the facts
 LAST_WAITS = 1.0  # seconds for which lines of the source that is delivered last wait for something to go with
 AFTER_A_HOLD = 0.25  # seconds in which a server ends a response that it held, so that the connection can be used again
@@ -97,7 +98,11 @@ class FollowLoop:
             if now >= self._due():
                 self._look(now)
             wait = self._due() - time.monotonic()
+            if self._pace:
+                wait = min(wait, GLANCE_EVERY)
             self._rest(wait if ask_every is None else min(wait, ask_every))
+            if self._pace and self._journals.piles_up():
+                self._next_look = time.monotonic()  # else whoever flushes waits for all of it at once
 
     def deliver_rest(self) -> None:
         """Deliver everything that is there, now that nobody writes to it any more; the run's end is still to come."""

@@ -77,6 +77,16 @@ class Journals:
 
     gather_rest = gather
 
+    def piles_up(self) -> bool:
+        """Whether so much waits that a delivery could be full of it."""
+        waiting = 0
+        with suppress(OSError), os.scandir(f"{self.folder}/journal") as found:
+            for entry in found:
+                journal = self._journals.get(entry.name)
+                if entry.name.endswith(".jsonl") and not (journal is not None and journal.stuck):
+                    waiting += entry.stat().st_size - (journal.confirmed if journal is not None else 0)
+        return waiting >= AT_ONCE
+
     @property
     def ending(self) -> bool:
         """Whether lines that end a run are being delivered, or were delivered and not taken yet."""

@@ -111,7 +111,9 @@ def _seen_here(client: RetryingClient, plan: Plan, output: Output, store: dict[s
     root = (store.get("settings") or {}).get("path")
     if not root:
         return None
-    client.send("GET", f"{_address(plan, output)}/files", params={"limit": 1})  # which makes a folder of the server's
+    client.send(
+        "GET", f"{_address(plan, output)}/files", params={"limit": 1, "below": output.folder(plan.run_id)}
+    )  # which makes a folder of the server's
     if not os.path.isdir(root):
         return None
     place = Path(root) / output.folder(plan.run_id)

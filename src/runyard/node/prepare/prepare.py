@@ -37,6 +37,10 @@ def prepare(plan: Plan, folder: Path, check: Callable[[], None]) -> None:
             from runyard.node.prepare.former_outputs import give_back
 
             give_back(plan, folder, check)
+        if plan.resumes:
+            from runyard.node.prepare.former_outputs import bring_resumed
+
+            bring_resumed(plan, folder, check)
         for name in ("outputs", "logs"):
             make(f"{work}/{name}")
     except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
@@ -17,10 +17,10 @@ from sqlalchemy import Connection
 from runyard.contracts import states as names
 from runyard.contracts.sweeps import space as spaces
 from runyard.contracts.sweeps import sweep as contract
-from runyard.contracts.sweeps.sweep import BadSweep, Sweep
+from runyard.contracts.sweeps.sweep import BadSweep
 from runyard.scheduler import states
 from runyard.scheduler.states import Fact
-from runyard.scheduler.sweeps import points, record
+from runyard.scheduler.sweeps import own, points, record
 from runyard.scheduler.sweeps.children import Template
 from runyard.scheduler.sweeps.policies.policy import Policy, policy_of
 from runyard.scheduler.sweeps.record import API, CONTROLLER, GENERATOR, SCHEDULER, SweepLog
@@ -63,7 +63,6 @@ class Controller:
         self._unstored: set[int] = set()  # trials that have ended, and whose result is not stored yet
         self._to_judge: list[tuple[int, int]] = []
         self._former: list[Trial] = []
-        self._again: list[Parameters] = []
         self._best: tuple[int, float] | None = None
         self._exhausted = False
         self._over = False
@@ -84,7 +83,6 @@ class Controller:
             self._template = Template(parent, definition, launch or {}, stored.child_properties)
             self._load_trials(connection)
             self._former = [trial for each in self._sweep.resume_from for trial in self._former_of(connection, each)]
-            self._again = [parameters_of(connection, each) for each in self._sweep.resume_children]
         self._status = parent.status
         if parent.status == names.CANCEL_REQUESTED:
             self.stopping = "the sweep was cancelled"
@@ -151,7 +149,7 @@ class Controller:
         if self.stopping is not None:
             self._stop_children(self.stopping)
         self._judge()
-        self._advance()
+        self.advance()
 
     def renew(self) -> None:
         """The sweep was asked for more."""
@@ -160,7 +158,7 @@ class Controller:
         self._sweep, self._began_at = stored.sweep, stored.began_at
         self._exhausted = False
         self._log.say(API, f"The sweep may have {self._sweep.runs} children now")
-        self._advance()
+        self.advance()
 
     @property
     def judges(self) -> bool:
@@ -176,7 +174,7 @@ class Controller:
     # -- what happens -------------------------------------------------------------------------------------------------
 
     def ended(self, number: int, status: str) -> None:
-        """A child has ended, or was deleted."""
+        """A child has ended, or was deleted. To be followed by `advance`, once for all that have ended by now."""
         if number not in self._live:
             return
         self.trials[number].status = status
@@ -186,7 +184,6 @@ class Controller:
         found = f"best {shown(trial.best)}" if trial.best is not None else f"logged no {self._sweep.metric!r}"
         self._log.say(CONTROLLER, f"{trial.run_id} is {status}: {found} after {trial.intervals} intervals")
         self._give_up_where_all_fail()
-        self._advance()
 
     def delivered(self, number: int, writer: str, offset: int, data: bytes) -> None:
         """Lines of a journal of a child were stored."""
@@ -201,12 +198,16 @@ class Controller:
         self._judge()
         self._log.write()
 
+    def write_log(self) -> None:
+        """Store what was said so far."""
+        self._log.write()
+
     def cancel(self, why: str) -> None:
         """The parent is to end."""
         self.stopping = why
         self._log.say(CONTROLLER, f"No more children: {why}")
         self._stop_children(why)
-        self._advance()
+        self.advance()
 
     def out_of_time(self) -> None:
         if self.seconds_left <= 0 and not self._over:
@@ -231,12 +232,14 @@ class Controller:
     def _verdict(self, trial: Trial, interval: int) -> str | None:
         others = [*self._former, *(each for each in self.trials.values() if each is not trial)]
         try:
-            return self._policy.judge(trial, interval, others) if self._policy.is_due(interval) else None
+            return own.checked_verdict(
+                self._policy.judge(trial, interval, others) if self._policy.is_due(interval) else None
+            )
         except Exception as error:  # noqa: BLE001 - a policy may be the user's own
             self._say_once(f"The policy failed, and {trial.run_id} goes on: {type(error).__name__}: {error}", "ERROR")
             return None
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
         """Store the results of those that have ended together with those that take their places, and start these."""
         fresh = self._next_trials()
         best = self._best_trial()
@@ -245,9 +248,10 @@ class Controller:
         made: list[Run] = []
         if fresh or self._unstored or over:
             with self._store.database.write() as connection:
-                for number in self._unstored:
-                    trial = self.trials[number]
-                    sweeps.set_result(connection, self._run_id, number, trial.best, trial.intervals)
+                if self._unstored:
+                    ended = [self.trials[number] for number in sorted(self._unstored)]
+                    results = {trial.number: (trial.best, trial.intervals) for trial in ended}
+                    sweeps.set_results(connection, self._run_id, results)
                 if best is not None and (now_best != self._best or over):
                     record.store_best(connection, self._run_id, best, final=over)
                 if fresh:
@@ -261,8 +265,6 @@ class Controller:
             self._log.say(SCHEDULER, f"Scheduled a job. Id='{trial.run_id}' {json.dumps(dict(trial.parameters))}")
         if over:
             self._end()
-        else:
-            self._log.write()
 
     def _next_trials(self) -> list[Trial]:
         fresh: list[Trial] = []
@@ -281,11 +283,11 @@ class Controller:
         return fresh
 
     def _sampled(self, number: int, history: Sequence[Trial]) -> Parameters | None:
-        if number < len(self._again):
-            return self._again[number]
+        again = self._sweep.resume_parameters
+        if number < len(again):
+            return again[number]
         try:
-            parameters = self._sampler.sample(number - len(self._again), history)
-            json.dumps(parameters, allow_nan=False)
+            parameters = own.checked_parameters(self._sampler.sample(number - len(again), history))
         except Exception as error:  # noqa: BLE001 - a sampler may be the user's own
             self._give_up("SamplerFailed", f"The sampler failed at child {number}: {type(error).__name__}: {error}")
             return None
@@ -298,7 +300,12 @@ class Controller:
         sweeps.add_trials(connection, self._run_id, {trial.number: trial.parameters for trial in fresh})
         texts = {f"{contract.SYSTEM_TAG}{trial.run_id}": json.dumps(dict(trial.parameters)) for trial in fresh}
         labels.put(connection, runs.serial_of(connection, self._run_id), labels.TAG, texts)
-        return [runs.create(connection, self._template.run_of(trial)) for trial in fresh]
+        return [runs.create(connection, self._template.run_of(trial, self._resumed(trial))) for trial in fresh]
+
+    def _resumed(self, trial: Trial) -> str:
+        """The run that a trial goes on from; none for those that were sampled."""
+        resumed = self._sweep.resume_children
+        return resumed[trial.number] if trial.number < len(resumed) else ""
 
     def _stop_children(self, why: str) -> None:
         for number in sorted(self._live):
@@ -335,7 +342,7 @@ class Controller:
             parent = runs.get(connection, self._run_id)
         best = self._best_trial()
         ended = len(self.trials)
-        stopped = sum(trial.verdict is not None for trial in self.trials.values())
+        stopped = sum(trial.verdict is not None and trial.status == names.CANCELED for trial in self.trials.values())
         failed = sum(trial.status == names.FAILED for trial in self.trials.values())
         counted = f"{ended} children, {stopped} stopped early, {failed} failed"
         if parent.status == names.CANCEL_REQUESTED:
@@ -388,22 +395,3 @@ class Controller:
 
     def _reader(self, number: int) -> points.Reader:
         return self._points.setdefault(number, points.Reader(self.trials[number], self._sweep.metric))
-
-
-def parameters_of(connection: Connection, run_id: str) -> Parameters:
-    """The parameters of a child of some sweep; refused when it is none."""
-    text = runs.get(connection, run_id).tags.get(contract.PARAMETERS_TAG)
-    try:
-        found = json.loads(text or "")
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise BadSweep(f"The run {run_id!r} is no child of a sweep, so it cannot be resumed by one.")
-    return found
-
-
-def extended(sweep: Sweep, more: int) -> Sweep:
-    """A sweep that may have so many more children."""
-    made = replace(sweep, runs=sweep.runs + more)
-    contract.check_budget(made.runs, made.at_once, made.minutes)
-    return made

@@ -28,7 +28,7 @@ class Reader:
         if curve.values:
             self._rank, self._has_rank = curve.rank, True
         for value in curve.values:
-            self._trial.values.append(_number(value))
+            self._trial.values.append(self._number(value))
 
     def read(self, writer: str, offset: int, data: bytes) -> Iterator[str]:
         """Take lines that begin at an offset of the journal of `writer`. Yields what is strange about them."""
@@ -58,18 +58,19 @@ class Reader:
         if rank != self._rank:
             return
         for each in value if kind == journal.LIST else [value]:
-            number = _number(journal.unpack_value(each))
+            number = self._number(journal.unpack_value(each))
             if math.isnan(number):
                 shown = json.dumps(each)[:80]
                 yield f"logged {shown} as {self._metric!r}, which cannot be compared: it counts as an interval alone"
             self._trial.values.append(number)
 
-
-def _number(value: Any) -> float:
-    """A logged value as a number; NaN when it is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+    def _number(self, value: Any) -> float:
+        """A logged value as a number; NaN when it is none. A loss that has become infinite is the worst there is, but
+        nothing is infinitely good."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return math.nan
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf if value > 0 else -math.inf
+        return math.nan if number == (math.inf if self._trial.maximizes else -math.inf) else number

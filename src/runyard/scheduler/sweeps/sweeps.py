@@ -6,21 +6,33 @@ dictionary that is empty.
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from runyard.contracts import states as names
+from runyard.contracts.sweeps import sweep as contract
+from runyard.contracts.sweeps.sweep import Sweep
+from runyard.engines.base import EngineAway, EngineError
 from runyard.scheduler import states
 from runyard.scheduler.states import Fact
-from runyard.scheduler.sweeps.controller import Controller, Hands, extended
+from runyard.scheduler.sweeps.controller import Controller, Hands
 from runyard.scheduler.sweeps.trials import Trial
 from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import Worker
 from runyard.store.assets import sweeps
+from runyard.store.errors import StoreError
 from runyard.store.runs.records import Run
 from runyard.store.runs.runs import StateChange
 from runyard.store.store import Store
+
+log = logging.getLogger("runyard.scheduler")
+
+LOG_AFTER = 0.2
+"""Seconds until what was said of a sweep is stored, with all that was said by then."""
 
 PATIENCE = 10.0
 """Seconds to wait until a sweep that was extended goes on."""
@@ -51,6 +63,8 @@ class Sweeps:
 
     def close(self) -> None:
         self._worker.close()
+        for controller in self._live.values():
+            controller.write_log()
 
     def delivered(self, run_id: str, writer: str, offset: int, data: bytes) -> None:
         """Lines of a journal were stored."""
@@ -76,12 +90,12 @@ class Sweeps:
         self._live.pop(run_id, None)
         parent, _, number = run_id.rpartition("_")
         if parent in self._live and number.isdecimal():
-            self._post(parent, lambda controller: controller.ended(int(number), "Deleted"))
+            self._child_ended(parent, int(number), "Deleted")
 
     def extend(self, run_id: str, more: int) -> None:
         """Let a sweep have more children, also one that has ended. BadSweep, or NotFound for a run that is none."""
         with self._store.database.write() as connection:
-            sweeps.change(connection, run_id, extended(sweeps.get(connection, run_id).sweep, more))
+            sweeps.change(connection, run_id, _extended(sweeps.get(connection, run_id).sweep, more))
         done = threading.Event()
         self._worker.post(partial(self._extend, run_id, more, done))
         done.wait(PATIENCE)
@@ -91,6 +105,7 @@ class Sweeps:
         controller = self._live.get(run_id)
         if controller is not None and controller.is_loaded:
             controller.renew()
+            controller.write_log()
         elif controller is None:
             fact = Fact(states.EXTENDED, reason=f"may have {more} more children")
             self.take_up(self._transitions.apply(run_id, fact))
@@ -114,22 +129,47 @@ class Sweeps:
         elif run.ended and run.parent_id in self._live:
             _, _, number = run.id.rpartition("_")
             if number.isdecimal() and sweeps.trial_id(run.parent_id, int(number)) == run.id:
-                self._post(run.parent_id, lambda controller: controller.ended(int(number), run.status))
+                self._child_ended(run.parent_id, int(number), run.status)
 
-    def _post(self, run_id: str, act: Callable[[Controller], None]) -> None:
+    def _child_ended(self, run_id: str, number: int, status: str) -> None:
+        """The ends that have come by now are noted first; then one transaction fills all of the places."""
+
+        def note(controller: Controller) -> None:
+            controller.ended(number, status)
+            self._post(run_id, Controller.advance, f"places of {run_id}")
+
+        self._post(run_id, note)
+
+    def _post(self, run_id: str, act: Callable[[Controller], None], key: str | None = None) -> None:
         def job() -> None:
             controller = self._live.get(run_id)
             if controller is not None and controller.is_loaded:
-                act(controller)
+                with self._failing(run_id):
+                    act(controller)
+                self._worker.post(controller.write_log, f"log of {run_id}", LOG_AFTER)
 
-        self._worker.post(job)
+        self._worker.post(job, key)
+
+    @contextmanager
+    def _failing(self, run_id: str) -> Iterator[None]:
+        """A sweep of which something cannot be done for a reason that will not pass ends: it would wait for ever."""
+        try:
+            yield
+        except (StoreError, EngineAway, EngineError):
+            raise
+        except Exception as error:
+            log.exception("the sweep %s cannot go on", run_id)
+            message = f"The sweep cannot go on, and its children do without it: {type(error).__name__}: {error}"
+            self._transitions.fail(run_id, "SweepFailed", message)
 
     def _load(self, run_id: str, controller: Controller) -> None:
         if self._live.get(run_id) is not controller:
             return
-        controller.load()
-        controller.go_on()
-        self._watch_clock(run_id, controller)
+        with self._failing(run_id):
+            controller.load()
+            controller.go_on()
+            controller.write_log()
+            self._watch_clock(run_id, controller)
 
     def _watch_clock(self, run_id: str, controller: Controller) -> None:
         if self._live.get(run_id) is not controller:
@@ -142,6 +182,13 @@ class Sweeps:
     def _report(self, run_id: str, fact: Fact) -> Run:
         apply = self._transitions.end if fact.kind == states.ENDED else self._transitions.apply
         return apply(run_id, fact)
+
+
+def _extended(sweep: Sweep, more: int) -> Sweep:
+    """A sweep that may have so many more children."""
+    made = replace(sweep, runs=sweep.runs + more)
+    contract.check_budget(made.runs, made.at_once, made.minutes)
+    return made
 
 
 def _nothing(value: object) -> None:

@@ -35,8 +35,9 @@ class Trial:
 
     @property
     def best(self) -> float | None:
-        """The best of all that it has logged."""
-        return self.best_known if not self.values else self.best_within(self.intervals)
+        """The best number of all that it has logged; one that has only diverged has none."""
+        best = self.best_known if not self.values else self.best_within(self.intervals)
+        return best if best is not None and math.isfinite(best) else None
 
     def best_within(self, intervals: int) -> float | None:
         """The best of the first so many values; None when it has logged no number by then."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, TypeVar
 
 from runyard.client.http import quote
 from runyard.contracts.data import datasets as contract
+from runyard.sdk.data import lineage
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
-    from runyard.client.data_files import Listing
+    from runyard.client.data.listing import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
     from runyard.sdk.workspace.workspace import Workspace
 
@@ -55,12 +56,16 @@ class AbstractDataset:
     def get_by_name(workspace: Workspace, name: str, version: int | str | None = "latest", **kwargs: Any) -> Any:
         """A registered dataset, in its latest version unless one is given: a FileDataset or a TabularDataset."""
         params = {"version": _version(version)}
-        return of_document(workspace, workspace.service.get(_address(workspace, "by-name", _name(name)), params))
+        found = of_document(workspace, workspace.service.get(_address(workspace, "by-name", _name(name)), params))
+        lineage.looked_up(found, workspace)
+        return found
 
     @staticmethod
     def get_by_id(workspace: Workspace, id: str, **kwargs: Any) -> Any:
         """A saved dataset: a FileDataset or a TabularDataset."""
-        return of_document(workspace, workspace.service.get(_address(workspace, _name(id))))
+        found = found_by_id(workspace, _name(id))
+        lineage.looked_up(found, workspace)
+        return found
 
     @staticmethod
     def get_all(workspace: Workspace) -> RegisteredDatasets:
@@ -122,7 +127,9 @@ class AbstractDataset:
             "create_new_version": bool(create_new_version),
         }
         made = workspace.service.post(_address(workspace, str(self.id), "registrations"), body)
-        return type(self)(self._definition, workspace, made)
+        found = type(self)(self._definition, workspace, made)
+        lineage.registered(found, workspace)
+        return found
 
     def unregister_all_versions(self) -> None:
         """Take the name away, with all versions. Runs still find what they used by its id."""
@@ -181,7 +188,7 @@ class AbstractDataset:
         return here
 
     def _listing(self) -> Listing:
-        from runyard.client.data_files import listing
+        from runyard.client.data.listing import listing
 
         here = self._saved()
         return listing(lambda path, params: here.service.get(path, params), _address(here, str(self.id)))
@@ -208,6 +215,11 @@ class AbstractDataset:
 
     def __str__(self) -> str:
         return f"{type(self).__name__}\n{self!r}"
+
+
+def found_by_id(workspace: Workspace, id: str) -> AbstractDataset:
+    """A saved dataset, by whoever asks: nothing is noted of it."""
+    return of_document(workspace, workspace.service.get(_address(workspace, id)))
 
 
 def of_document(workspace: Workspace, document: Mapping[str, Any]) -> AbstractDataset:
@@ -268,3 +280,13 @@ def _tags(tags: Mapping[str, str]) -> dict[str, str]:
 
 def _unregistered(how: str) -> UserErrorException:
     return UserErrorException(f"A dataset that is not registered cannot be {how}: dataset.register(ws, 'name') first.")
+
+
+def must_be_keys(keys: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse what are no partition keys of a dataset that has these."""
+    unknown = [key for key in keys if key not in known]
+    if not keys or unknown or len(set(keys)) < len(keys):
+        said = f"{unknown[0]!r} is none" if unknown else "each is named once"
+        raise UserErrorException(
+            f"Partition keys are columns of the dataset, and {said}. There is: {', '.join(known[:20]) or 'none'}."
+        )

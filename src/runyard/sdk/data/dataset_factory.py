@@ -23,19 +23,20 @@ class FileDatasetFactory:
     def from_files(
         path: Any, validate: bool = True, partition_format: str | None = None, is_file: bool = False
     ) -> FileDataset:
-        """A dataset of files.
+        """A dataset of files. With `partition_format`, such as '/{region}/{day:yyyy/MM/dd}/*.csv', what stands in the
+        paths can be filtered by.
 
         >>> dataset = FileDatasetFactory.from_files(["https://example.org/a.gz", "https://example.org/b.gz"])
         >>> dataset.id is None
         True
         """
-        if partition_format is not None:
-            raise UserErrorException("This version of Runyard does not do partition_format yet. Leave it out.")
         paths = list(path) if isinstance(path, list) else [path]
         if not paths:
             raise UserErrorException(f"A dataset needs at least one path. {PATHS}")
         made = [_source(each) for each in paths]
-        definition = {"kind": contract.FILE, "sources": [source for source, _ in made], "steps": []}
+        definition: dict[str, Any] = {"kind": contract.FILE, "sources": [source for source, _ in made], "steps": []}
+        if partition_format is not None:
+            definition["partition_format"] = partition_format
         try:
             contract.parse(definition)
         except contract.BadDefinition as error:

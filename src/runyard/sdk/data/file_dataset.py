@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, Sequence
 
 from runyard.contracts.data import datasets as contract
-from runyard.sdk.data.abstract_dataset import AbstractDataset
+from runyard.sdk.data.abstract_dataset import AbstractDataset, must_be_keys
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from runyard.client.data.cache import Lease
-    from runyard.client.data_files import Listing
+    from runyard.client.data.listing import Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
+    from runyard.sdk.data.mount_context import MountContext
+    from runyard.sdk.tables.expressions import RecordExpression
     from runyard.sdk.workspace.workspace import Workspace
 
 
@@ -27,7 +26,7 @@ class FileDataset(AbstractDataset):
 
     def to_path(self) -> list[str]:
         """The path of each file below the folder that a download makes."""
-        return self._listing().layout()
+        return list(self._listing().layout())
 
     def download(
         self, target_path: str | None = None, overwrite: bool = False, ignore_not_found: bool = False
@@ -46,7 +45,9 @@ class FileDataset(AbstractDataset):
 
     def mount(self, mount_point: str | None = None, **kwargs: Any) -> MountContext:
         """The files as a folder, for the time of a `with` block: what lies on this machine is linked, the rest is
-        fetched."""
+        fetched, or, of a dataset larger than `data.lazy-above`, comes as it is read."""
+        from runyard.sdk.data.mount_context import MountContext
+
         return MountContext(self, mount_point)
 
     def as_mount(self, path_on_compute: str | None = None) -> DatasetConsumptionConfig:
@@ -78,11 +79,52 @@ class FileDataset(AbstractDataset):
         step = {"step": contract.SAMPLE, "probability": _part(percentage), "seed": _seed(seed)}
         return self._with(step), self._with({**step, "rest": True})
 
-    def filter(self, expression: object) -> NoReturn:
-        raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
+    def filter(self, expression: RecordExpression) -> FileDataset:
+        """The files for which an expression is true: `dataset.filter(dataset.file_metadata('Size') > 10)`. Nothing of a
+        file is read for it."""
+        from runyard.contracts.data.file_steps import check_columns
+        from runyard.sdk.tables.expressions import RecordExpression
 
-    def file_metadata(self, col: str) -> NoReturn:
-        raise UserErrorException("This version of Runyard does not filter file datasets yet. Use a pattern.")
+        if not isinstance(expression, RecordExpression):
+            raise UserErrorException(f"{expression!r} is no condition: filter(dataset['Path'].contains('x')) has one.")
+        try:
+            check_columns(expression.document, self.partition_keys)
+        except contract.BadDefinition as error:
+            raise UserErrorException(str(error)) from None
+        return self._with({"step": contract.FILTER, "expression": expression.document})
+
+    def file_metadata(self, col: str) -> RecordExpression:
+        """What is known of each file, for `filter`: 'Size', 'LastModifiedTime', 'Extension' (with its dot) or
+        'CanSeek'."""
+        from runyard.contracts.data.file_steps import FACTS, OF_FILE
+        from runyard.sdk.tables.expressions import column
+
+        if col not in FACTS:
+            raise UserErrorException(f"{col!r} is not known of the files of a dataset. There is: {', '.join(FACTS)}.")
+        return column(OF_FILE + col)
+
+    def __getitem__(self, key: str) -> RecordExpression:
+        """For `filter`: 'Path', the address or path of each file, or a name in partition_format."""
+        from runyard.sdk.tables.expressions import column
+
+        return column(key)
+
+    @property
+    def partition_keys(self) -> list[str]:
+        from runyard.contracts.data.tables import partition_columns
+
+        return [name for name, _ in partition_columns(self._definition.get("partition_format") or "")]
+
+    def get_partition_key_values(self, partition_keys: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """The distinct values that the paths have by partition_format. No file is read."""
+        from runyard.contracts.data.partitions import distinct_values
+        from runyard.sdk.tables.files import shown_path
+
+        wanted = list(partition_keys) if partition_keys is not None else self.partition_keys
+        must_be_keys(wanted, self.partition_keys)
+        definition = contract.parse(self._definition)
+        paths = (shown_path(definition, each) for each in self._listing().files)
+        return distinct_values(str(definition.partition_format), paths, wanted)
 
     def as_cache(self, datacache_store: object) -> NoReturn:
         """SDK v1's preview of caches, which have no counterpart: nodes keep what they fetch by themselves."""
@@ -102,7 +144,7 @@ class FileDataset(AbstractDataset):
             {**self._definition, "steps": [*(self._definition.get("steps") or ()), step]}, self._workspace
         )
 
-    def _bring(self, listing: Listing, places: list[Path], lease: Lease | None = None) -> None:
+    def _bring(self, listing: Listing, places: Iterable[Path], lease: Lease | None = None) -> None:
         """Put each file at its place: as a copy, or, with a lease on what the cache of this machine has, as a link."""
         from runyard.client.data.cache import FOLDER, Cache
         from runyard.client.data.problem import TransferProblem
@@ -123,58 +165,6 @@ class FileDataset(AbstractDataset):
         finally:
             if lease is None:
                 used.release()
-
-
-class MountContext:
-    """A folder with the files of a dataset. It exists from `start` (or `with`) to `stop`."""
-
-    def __init__(self, dataset: FileDataset, mount_point: str | None = None) -> None:
-        self._dataset = dataset
-        self._given = mount_point
-        self._place = Path(mount_point).absolute() if mount_point else None
-        self._started = False
-        self._lease: Lease | None = None
-
-    @property
-    def mount_point(self) -> str:
-        if self._place is None:
-            self._place = Path(tempfile.mkdtemp(prefix="mount-"))
-        return str(self._place)
-
-    def start(self) -> None:
-        place = Path(self.mount_point)
-        if self._started or (place.exists() and (not place.is_dir() or any(place.iterdir()))):
-            raise UserErrorException(f"{place} is not empty. Mount into a folder that is empty, or does not exist.")
-        from runyard.client.data.cache import FOLDER, Cache
-        from runyard.contracts.home import home
-
-        listing = self._dataset._listing()
-        place.mkdir(parents=True, exist_ok=True)
-        self._started = True
-        self._lease = Cache(home() / FOLDER).lease()
-        try:
-            self._dataset._bring(listing, [place / path[1:] for path in listing.mounted()], self._lease)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """Remove the folder. What it links to stays."""
-        if self._started:
-            self._started = False
-            shutil.rmtree(self.mount_point, ignore_errors=True)
-            if self._lease is not None:
-                self._lease.release()
-                self._lease = None
-
-    def __enter__(self) -> MountContext:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 _NO_CACHE = (

@@ -1,5 +1,5 @@
-"""Datastores without files: databases, and the file systems of Databricks and Hadoop. They are known by name, and their
-settings can be looked up; what they hold is not read."""
+"""Datastores without files: databases, whose rows `Dataset.Tabular.from_sql_query` reads, and the file systems of
+Databricks and Hadoop, which are only known by name."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ class AzureMySqlDatastore(_Recorded):
     """MySQL."""
 
     type_name = "AzureMySql"
+
+
+class SqliteDatastore(_Recorded):
+    """A file of SQLite."""
+
+    type_name = "Sqlite"
 
 
 class DBFSDatastore(_Recorded):

@@ -298,6 +298,15 @@ class Datastore:
         )
 
     @staticmethod
+    def register_sqlite(
+        workspace: Workspace, datastore_name: str, path: str, overwrite: bool = False
+    ) -> databases.SqliteDatastore:
+        """A file of SQLite, at a path that all machines see which read it."""
+        return _registered(
+            databases.SqliteDatastore, workspace, datastore_name, contract.SQLITE, {"path": path}, {}, overwrite
+        )
+
+    @staticmethod
     def register_dbfs(workspace: Workspace, datastore_name: str) -> databases.DBFSDatastore:
         """The file system of Databricks, which is only remembered."""
         return _registered(databases.DBFSDatastore, workspace, datastore_name, contract.DBFS, {}, {}, False)
@@ -372,6 +381,7 @@ _RECORDED: Mapping[str, type[databases._Recorded]] = {
     contract.SQL: databases.AzureSqlDatabaseDatastore,
     contract.POSTGRES: databases.AzurePostgreSqlDatastore,
     contract.MYSQL: databases.AzureMySqlDatastore,
+    contract.SQLITE: databases.SqliteDatastore,
     contract.DBFS: databases.DBFSDatastore,
     contract.HDFS: databases.HDFSDatastore,
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NoReturn
 from runyard.client.http import quote
 from runyard.contracts.states import CANCELED, FAILED
 from runyard.contracts.sweeps import sweep as contract
-from runyard.sdk.exceptions import HyperDriveConfigException, HyperDriveNotImplementedException
+from runyard.sdk.exceptions import HyperDriveConfigException, HyperDriveNotImplementedException, UserErrorException
 from runyard.sdk.hyperdrive.config import HyperDriveConfig
 from runyard.sdk.run.run import Run
 from runyard.sdk.submit import submit
@@ -107,9 +107,14 @@ def submit_sweep(
 ) -> HyperDriveRun:
     """Submit a sweep. The snapshot is taken once, and all children use it."""
     kwargs.setdefault("run_id", config._custom_run_id)
-    document = submit.submitted(
-        experiment.workspace, experiment.name, config._script(), tags, sweep=config._sweep, **kwargs
-    )
+    try:
+        document = submit.submitted(
+            experiment.workspace, experiment.name, config._script(), tags, sweep=config._sweep, **kwargs
+        )
+    except UserErrorException as error:
+        if getattr(error.inner_exception, "code", None) not in ("bad_sweep", "no_sweep"):
+            raise
+        raise HyperDriveConfigException(error.message, inner_exception=error.inner_exception) from None
     return HyperDriveRun(experiment, document["id"], config, _document=document)
 
 

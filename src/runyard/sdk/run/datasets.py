@@ -30,9 +30,9 @@ class InputDatasets(Mapping[str, Any]):
         value = os.environ.get(PATH_VARIABLE + name) or os.environ[name]
         if f"{name}:{DIRECT}" not in self._listed() or self.workspace is None:
             return value
-        from runyard.sdk.data.abstract_dataset import AbstractDataset
+        from runyard.sdk.data.abstract_dataset import found_by_id
 
-        return AbstractDataset.get_by_id(self.workspace, value)
+        return found_by_id(self.workspace, value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names())

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from runyard.client.http import quote
-from runyard.contracts.data.seen import of_run
+from runyard.contracts.data.seen import OF_DATASET, REGISTERED, of_run
 from runyard.sdk.exceptions import ActivityFailedException
 from runyard.sdk.run.error import error_lines
 
@@ -55,6 +55,10 @@ def input_datasets(document: RunDocument) -> list[dict[str, Any]]:
         if each["name"] in seen:
             one["seen"] = {key: seen[each["name"]].get(key) for key in ("files", "bytes", "digest")}
         found.append(one)
+    for key, value in document["properties"].items():
+        if key.startswith(OF_DATASET) and not value:
+            one = {"dataset": {"id": key[len(OF_DATASET) :]}, "consumptionDetails": {"type": "Reference"}}
+            found.append(one)
     return found
 
 
@@ -67,6 +71,11 @@ def output_datasets(document: RunDocument) -> list[dict[str, Any]]:
             identifier.update({"registeredId": each["registered"], "registeredVersion": str(each["version"])})
         how = {"outputName": each["name"]}
         found.append({"identifier": identifier, "outputType": "RunOutput", "outputDetails": how})
+    for key, name in document["properties"].items():
+        if key.startswith(REGISTERED):
+            id, _, version = key[len(REGISTERED) :].partition("@")
+            identifier = {"savedId": id, "registeredId": str(name), "registeredVersion": version}
+            found.append({"identifier": identifier, "outputType": "Reference"})
     return found
 
 

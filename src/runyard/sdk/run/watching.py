@@ -72,12 +72,7 @@ class RunWatching(RunCore):
 
     def get_details(self) -> dict[str, Any]:
         """All about the run: status, times, error, definition, properties, addresses of the logs."""
-        found = details(self._fetch())
-        for each in found["outputDatasets"]:
-            from runyard.sdk.data.abstract_dataset import AbstractDataset
-
-            each["dataset"] = AbstractDataset.get_by_id(self._experiment.workspace, each["identifier"]["savedId"])
-        return found
+        return self._details(self._fetch())
 
     def get_details_with_logs(self) -> dict[str, Any]:
         """The same, with each log's text instead of its URL."""
@@ -124,7 +119,20 @@ class RunWatching(RunCore):
                 raise failed(document)
             if show_output:
                 print(f"\nError:\n{error_text(document)}\n")
-        return details(document)
+        return self._details(document)
+
+    def _details(self, document: RunDocument) -> dict[str, Any]:
+        """`get_details`, with the datasets themselves, which are fetched as they are looked at."""
+        found = details(document)
+        if found["inputDatasets"] or found["outputDatasets"]:
+            from runyard.sdk.data.abstract_dataset import found_by_id
+            from runyard.sdk.data.lineage import UsedDatasets
+
+            workspace = self._experiment.workspace
+            found["inputDatasets"] = UsedDatasets(found["inputDatasets"], workspace)
+            for each in found["outputDatasets"]:
+                each["dataset"] = found_by_id(workspace, each["identifier"]["savedId"])
+        return found
 
     def _if_ended(self) -> RunDocument | None:
         """The run, if it has ended: then there is nothing to follow. A server that does not answer is waited for by

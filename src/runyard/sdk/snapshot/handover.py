@@ -20,6 +20,9 @@ from runyard.sdk.workspace.service import Service
 A_REQUEST = 5000
 """Objects that one request names."""
 
+AT_ONCE = 1 << 20
+"""Bytes that are read at once, into memory that is used again. A file that is shorter gets its name at once."""
+
 _CLONE = 0x40049409
 """FICLONE of ioctl_ficlonerange(2)."""
 
@@ -34,6 +37,7 @@ class Handover:
         self._count = 0
         self._sizes: dict[str, int] = {}
         self._clones = True  # until the file system has refused
+        self._mine = threading.local()  # the memory of each thread
         self.moved: Callable[[int], None] = lambda count: None  # told of bytes as they are copied
 
     @staticmethod
@@ -52,12 +56,40 @@ class Handover:
 
     def take(self, file: BinaryIO) -> tuple[str, int]:
         """Copy what is left in an unbuffered file; its hash and its size."""
+        if not self._clones:
+            memory = self._memory()
+            size = _filled(file, memory)
+            if size < len(memory):
+                return self._take_short(memory[:size])
+            return self._take_long(file, memory)
+        return self._take_long(file)
+
+    def _take_short(self, content: memoryview) -> tuple[str, int]:
+        """Where all of it is in memory the hash is known before the copy is made, which so needs no other name."""
+        digest = hashlib.sha256(content).hexdigest()
+        place = self._place(digest)
+        with contextlib.suppress(FileExistsError):  # another file with the same content
+            copy = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            try:
+                _write(copy, content)
+            except BaseException:
+                os.unlink(place)
+                raise
+            finally:
+                os.close(copy)
+        with self._lock:
+            self._sizes[digest] = len(content)
+        self.moved(len(content))
+        return digest, len(content)
+
+    def _take_long(self, file: BinaryIO, begun: memoryview | None = None) -> tuple[str, int]:
+        """`begun` is what was read of it already."""
         with self._lock:
             self._count += 1
             aside = f"{self._folder}/{self._token}-{self._count}"
         with open(aside, "x+b", buffering=0) as copy:
             try:
-                digest, size = self._filled(file, copy)
+                digest, size = self._copied(file, copy, begun)
                 os.replace(aside, self._place(digest))
             except BaseException:
                 os.unlink(aside)
@@ -79,8 +111,8 @@ class Handover:
             with self._lock:
                 self._sizes.update(left)
 
-    def _filled(self, file: BinaryIO, copy: BinaryIO) -> tuple[str, int]:
-        if self._clones and file.tell() == 0:
+    def _copied(self, file: BinaryIO, copy: BinaryIO, begun: memoryview | None) -> tuple[str, int]:
+        if begun is None and self._clones and file.tell() == 0:
             import fcntl
 
             try:
@@ -88,17 +120,38 @@ class Handover:
                 return pack.digest_of(copy)
             except OSError:
                 self._clones = False
+        memory = self._memory()
+        length = _filled(file, memory) if begun is None else len(begun)
         seen, size = hashlib.sha256(), 0
-        while True:
-            chunk = file.read(pack.CHUNK)
-            if not chunk:
-                return seen.hexdigest(), size
-            seen.update(chunk)
-            left = memoryview(chunk)
-            while left:
-                left = left[copy.write(left) :]
-            size += len(chunk)
-            self.moved(len(chunk))
+        while length:
+            seen.update(memory[:length])
+            _write(copy.fileno(), memory[:length])
+            size += length
+            self.moved(length)
+            length = _filled(file, memory)
+        return seen.hexdigest(), size
+
+    def _memory(self) -> memoryview:
+        if not hasattr(self._mine, "memory"):
+            self._mine.memory = memoryview(bytearray(AT_ONCE))
+        found: memoryview = self._mine.memory
+        return found
 
     def _place(self, digest: str) -> str:
         return f"{self._folder}/{self._token}.{digest}"
+
+
+def _filled(file: BinaryIO, memory: memoryview) -> int:
+    """Read until the memory is full, or to the end; how many bytes that were."""
+    size = 0
+    while size < len(memory):
+        read = file.readinto(memory[size:])  # type: ignore[attr-defined]
+        if not read:
+            break
+        size += int(read)
+    return size
+
+
+def _write(copy: int, content: memoryview) -> None:
+    while content:
+        content = content[os.write(copy, content) :]

@@ -12,6 +12,8 @@ import json
 import os
 import threading
 import time
+from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, NamedTuple, cast
 
@@ -107,11 +109,26 @@ class Hashes:
         if sum(file.size for file in unknown) > THREADS_FROM:
             from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-                found.extend(entry for entry in pool.map(self._entry, unknown) if entry is not None)
+            # The large ones first, so that no thread has one left when the others are done.
+            left = deque(sorted(unknown, key=lambda file: -file.size))
+            threads = min(4, os.cpu_count() or 1)
+            with ThreadPoolExecutor(threads) as pool:
+                for some in pool.map(self._entries, [left] * threads):
+                    found.extend(some)
         else:
-            found.extend(entry for entry in map(self._entry, unknown) if entry is not None)
+            found.extend(self._entries(deque(unknown)))
         self.known.save([file.path for file in tree.files])
+        return found
+
+    def _entries(self, left: deque[Found]) -> list[manifest.Entry]:
+        """Read files until none is left. Threads may share the queue: to have them hand over each file costs as much as
+        a small file does."""
+        found = []
+        with suppress(IndexError):
+            while True:
+                entry = self._entry(left.popleft())
+                if entry is not None:
+                    found.append(entry)
         return found
 
     def changed(self, path: str) -> None:
@@ -120,26 +137,26 @@ class Hashes:
         self._restless[path] = self._restless.get(path, 0) + 1
 
     def _entry(self, file: Found) -> manifest.Entry | None:
-        place = self.root / file.path
+        place = os.path.join(self.root, file.path)
         try:
             if self._restless.get(file.path, 0) >= TRIES:
                 return self._copied(file, place)
             for _ in range(TRIES):
                 read_at = time.time_ns()
-                with place.open("rb", buffering=0) as stream:
+                with open(place, "rb", buffering=0) as stream:
                     before = Found.of(file.path, os.fstat(stream.fileno()))
                     digest, size = self._read(cast(BinaryIO, stream))
                     after = Found.of(file.path, os.fstat(stream.fileno()))
                 if before == after and size == after.size:
                     self.known.remember(after, digest, read_at)
-                    return self._keep(after, digest, str(place))
+                    return self._keep(after, digest, place)
             return self._copied(file, place)
         except FileNotFoundError:
             return None  # removed since the walk: it no longer belongs to the folder
         except OSError as error:
-            raise unreadable(str(place), error) from error
+            raise unreadable(place, error) from error
 
-    def _copied(self, file: Found, place: Path) -> manifest.Entry:
+    def _copied(self, file: Found, place: str) -> manifest.Entry:
         """A file that is written all the time: the content of a copy is sent."""
         import shutil
         import tempfile

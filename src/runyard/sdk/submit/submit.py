@@ -172,7 +172,7 @@ def _as_sweep(wanted: dict[str, Any], sweep: Sweep, properties: dict[str, str], 
         "kind": "sweep",
         "type": SWEEP_TYPE,
         "properties": own,
-        "sweep": {**sweep.as_dict(), "child_properties": properties},
+        "sweep": {**sweep.as_request(), "child_properties": properties},
     }
 
 

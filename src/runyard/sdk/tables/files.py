@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from runyard.client.data.cache import FOLDER, Cache
-from runyard.client.data_files import AT_ONCE, Listing, is_here
+from runyard.client.data.listing import Listing
+from runyard.client.data_files import AT_ONCE, is_here
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.home import home
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Tuple
 
 from runyard.contracts.data import datasets
 from runyard.contracts.data import tables as contract
+from runyard.contracts.data.partitions import partition_values
 from runyard.sdk.tables.column_types import SAMPLED, Type, infer
 from runyard.sdk.tables.delimited import Dialect, column_names, lines, records
 from runyard.sdk.tables.engines.base import ERRORS, Engine
 from runyard.sdk.tables.engines.settings import ROWS, ReadFile, careful_batches
 from runyard.sdk.tables.expressions import columns_of, columns_with_errors
 from runyard.sdk.tables.files import TableFile
-from runyard.sdk.tables.partitions import partition_values
 from runyard.sdk.tables.problem import TableProblem
 from runyard.sdk.tables.sampling import taken
 
@@ -24,6 +24,10 @@ Files = Callable[[], Iterable[TableFile]]
 """Gives the files of a table, each time from the first on."""
 
 
+Queried = Callable[[], Iterable[Tuple[Sequence[str], Sequence[Sequence[Any]]]]]
+"""Gives the rows of a query, each time anew: names of columns, and some thousand rows."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A definition with its files, on an engine."""
@@ -31,6 +35,7 @@ class Table:
     definition: Mapping[str, Any]
     files: Files
     engine: Engine[Any]
+    queried: Queried | None = None  # the rows of a query, where there are no files
 
     @property
     def read(self) -> Mapping[str, Any]:
@@ -86,10 +91,21 @@ class Table:
             for each in self.files():
                 file = self._file(each, set_types, fail, whole)
                 yield from self._with_paths(file, self.engine.parquet(file))
+        elif format == contract.SQL:
+            assert self.queried is not None  # a query needs no files
+            yield from self._of_query(self.queried, set_types, "the query" if fail else None)
         else:
             for each in self.files():
                 file = self._file(each, set_types, fail, whole)
                 yield from self._with_paths(file, self._json(file))
+
+    def _of_query(self, queried: Queried, types: Mapping[str, Type], fail: str | None) -> Iterator[Any]:
+        needed, _ = self._needed()
+        for names, rows in queried():
+            kept = [at for at, name in enumerate(names) if needed is None or name in needed]
+            columns = {names[at]: [row[at] for row in rows] for at in kept}
+            batch = self.engine.of_values([names[at] for at in kept], columns, len(rows))
+            yield self.engine.converted(batch, types, fail)
 
     def _file(self, each: TableFile, types: Mapping[str, Type], fail: bool, whole: bool) -> ReadFile:
         needed, errors = self._needed()

@@ -8,11 +8,11 @@ import uuid
 from datetime import datetime, timedelta
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NoReturn, Sequence
 
 from runyard.contracts.data import datasets as datasets_contract
 from runyard.contracts.data import tables as contract
-from runyard.sdk.data.abstract_dataset import AbstractDataset
+from runyard.sdk.data.abstract_dataset import AbstractDataset, must_be_keys
 from runyard.sdk.data.file_dataset import FileDataset, _count, _part, _seed
 from runyard.sdk.exceptions import AzureMLException, DatasetTimestampMissingError, UserErrorException
 from runyard.sdk.tables.expressions import RecordExpression, column
@@ -249,19 +249,14 @@ class TabularDataset(AbstractDataset):
 
     def get_partition_key_values(self, partition_keys: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """The distinct values of the columns that come from paths. No file is read."""
+        from runyard.contracts.data.partitions import distinct_values
         from runyard.sdk.tables.files import shown_path
-        from runyard.sdk.tables.partitions import partition_values
 
         wanted = list(partition_keys) if partition_keys is not None else self.partition_keys
-        _must_be_keys(wanted, self.partition_keys)
+        must_be_keys(wanted, self.partition_keys)
         definition = datasets_contract.parse(self._definition)
-        found: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for each in (self._listed or self)._listing().files:
-            path = shown_path(definition, each)
-            values = partition_values(self._definition["read"]["partition_format"], path)
-            chosen = {name: values[name] for name in wanted}
-            found.setdefault(tuple(chosen.values()), chosen)
-        return list(found.values())
+        paths = (shown_path(definition, each) for each in (self._listed or self)._listing().files)
+        return distinct_values(self._definition["read"]["partition_format"], paths, wanted)
 
     def partition_by(
         self,
@@ -279,7 +274,7 @@ class TabularDataset(AbstractDataset):
         from runyard.sdk.tables.writing import write_partitions
 
         keys = list(partition_keys)
-        _must_be_keys(keys, self._columns())
+        must_be_keys(keys, self._columns())
         store, path = target_of(target)
         path = f"{path}/{uuid.uuid4()}"
         with tempfile.TemporaryDirectory() as folder:
@@ -292,7 +287,7 @@ class TabularDataset(AbstractDataset):
         sources = (store, f"{path}/**/*.parquet")
         format = f"/{path}/" + "/".join(f"{{{key}}}" for key in keys) + "/*.parquet"
         if partition_as_file_dataset:
-            made: Any = FileDatasetFactory.from_files(sources)
+            made: Any = FileDatasetFactory.from_files(sources, partition_format=format)
         else:
             made = TabularDatasetFactory.from_parquet_files(sources, validate=False, partition_format=format)
         return made if name is None else made.register(store.workspace, name, create_new_version=True)
@@ -336,11 +331,21 @@ class TabularDataset(AbstractDataset):
         from runyard.sdk.tables.files import table_files
         from runyard.sdk.tables.reading import Table
 
+        if self._definition["read"]["format"] == contract.SQL:
+            return Table(self._definition, lambda: (), chosen_engine(), self._queried)
         listed = self._listed or self
         found = listed._listing().files
         files = FileDataset(listed._definition, listed._workspace, listed._document)
         definition = datasets_contract.parse(self._definition)
         return Table(self._definition, lambda: table_files(files, found, definition), chosen_engine())
+
+    def _queried(self) -> Iterator[Any]:
+        """The rows of the query that this table is made of."""
+        from runyard.sdk.tables import sql
+
+        read = self._definition["read"]
+        name = str(self._definition["sources"][0]["datastore"])
+        return sql.rows(sql.login(self._saved(), name), read["query"], read["timeout"])
 
     def _repr_html_(self) -> str:
         """For notebooks: the columns with their types, as the definition has them. Nothing is read."""
@@ -384,15 +389,6 @@ class TabularDataset(AbstractDataset):
         unknown = [name for name in names if name not in known]
         if unknown:
             raise DatasetValidationError(f"The dataset has no column {unknown[0]!r}. It has: {', '.join(known[:20])}.")
-
-
-def _must_be_keys(keys: Sequence[str], known: Sequence[str]) -> None:
-    unknown = [key for key in keys if key not in known]
-    if not keys or unknown or len(set(keys)) < len(keys):
-        said = f"{unknown[0]!r} is none" if unknown else "each is named once"
-        raise UserErrorException(
-            f"Partition keys are columns of the dataset, and {said}. There is: {', '.join(known[:20]) or 'none'}."
-        )
 
 
 def _names(columns: Sequence[str] | str) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NoReturn
+from typing import Any, Mapping
 
 from runyard.contracts.data import datasets as datasets_contract
 from runyard.contracts.data import tables as contract
+from runyard.sdk.data.datapath import DataPath
 from runyard.sdk.exceptions import UserErrorException
 from runyard.sdk.tables.data_type import (
     DataType,
@@ -101,13 +102,22 @@ class TabularDatasetFactory:
         validate: bool = True,
         set_column_types: Mapping[str, DataType] | None = None,
         query_timeout: int = 30,
-    ) -> NoReturn:
-        """Rows out of a database, which this version does not read itself."""
-        raise UserErrorException(
-            "This version of Runyard does not do Dataset.Tabular.from_sql_query yet. Read the rows with "
-            "pandas.read_sql(query, address), and keep them: "
-            "Dataset.Tabular.register_pandas_dataframe(frame, datastore, 'name')."
-        )
+    ) -> TabularDataset:
+        """Rows out of a database: (datastore, 'SELECT ...') or a DataPath of those. They are read by this process, with
+        the driver that its environment has, each time anew."""
+        if isinstance(query, DataPath):
+            query = (query.datastore, query.path_on_datastore or "")
+        if not isinstance(query, tuple) or len(query) != 2 or not isinstance(query[1], str) or not query[1].strip():
+            raise UserErrorException(f"{query!r} is no query: give (datastore, 'SELECT ...') or a DataPath.")
+        if isinstance(query_timeout, bool) or not isinstance(query_timeout, int) or query_timeout < 1:
+            raise UserErrorException(f"query_timeout is a number of seconds from 1 on, not {query_timeout!r}.")
+        types = column_types(set_column_types)
+        read = {"format": contract.SQL, "query": query[1], "timeout": query_timeout, "types": types}
+        made = _dataset((query[0], ""), read)
+        try:
+            return _validated(made, validate)
+        except UserErrorException as problem:
+            raise DatasetValidationError(str(problem.message), inner_exception=problem) from None
 
     @staticmethod
     def register_pandas_dataframe(
@@ -210,7 +220,7 @@ def _validated(made: TabularDataset, validate: bool) -> TabularDataset:
 
 
 def _must_have_rows(made: TabularDataset) -> None:
-    if not any(True for _ in _read(made).files()):
+    if made._definition["read"]["format"] != contract.SQL and not any(True for _ in _read(made).files()):
         raise _no_rows(made)
     table = _read(made.take(1))
     if not any(table.engine.length(batch) for batch in table.batches()):

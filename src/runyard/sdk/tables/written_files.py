@@ -13,14 +13,14 @@ import shutil
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.file_dataset import FileDataset
 
 if TYPE_CHECKING:
     from runyard.client.data.cache import Lease
-    from runyard.client.data_files import Listing
+    from runyard.client.data.listing import Listing
     from runyard.sdk.tables.reading import Table
     from runyard.sdk.tables.tabular_dataset import TabularDataset
     from runyard.sdk.workspace.workspace import Workspace
@@ -57,12 +57,12 @@ class WrittenFiles(FileDataset):
     def _listing(self) -> Listing:
         if self.id is not None:
             return super()._listing()
-        from runyard.client.data_files import Listing
+        from runyard.client.data.listing import Listing
 
         found = [_listed(path) for path in sorted(self._written().iterdir())]
         return Listing(found, False, False)
 
-    def _bring(self, listing: Listing, places: list[Path], lease: Lease | None = None) -> None:
+    def _bring(self, listing: Listing, places: Iterable[Path], lease: Lease | None = None) -> None:
         if self.id is not None:
             super()._bring(listing, places, lease)
             return

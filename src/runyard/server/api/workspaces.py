@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
@@ -82,4 +84,5 @@ def delete(name: str, context: Context) -> Response:
     freed = deletion.delete_workspace(context.store, name)
     for run_id in left:
         context.scheduler.forget(run_id)
+    shutil.rmtree(context.settings.home / "datastores" / name, ignore_errors=True)  # its own; links are not followed
     return answer(documents.freed(freed))

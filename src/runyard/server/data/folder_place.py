@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import shutil
 import stat
@@ -41,21 +42,21 @@ class FolderPlace(Place):
         """Sorted by the whole path, a folder where its name and a '/' belong. Links to folders are not followed."""
         try:
             with os.scandir(folder) as entries:
-                inside = sorted(
-                    (each.name + "/" if each.is_dir(follow_symlinks=False) else each.name) for each in entries
-                )
+                inside = {
+                    each.name + "/" if each.is_dir(follow_symlinks=False) else each.name: each for each in entries
+                }
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
             raise self._problem(error.strerror or str(error), Path(folder)) from None
-        for name in inside:
+        for name in sorted(inside):
             path = prefix + name
             if name.endswith("/"):
                 if after is None or path > after or after.startswith(path):
                     yield from self._walk(os.path.join(folder, name), path, after)
-            elif (after is None or path > after) and not contract.PART.fullmatch(name):
+            elif (after is None or path > after) and not (name[0] == "." and contract.PART.fullmatch(name)):
                 try:
-                    status = os.stat(os.path.join(folder, name))
+                    status = inside[name].stat()
                 except OSError:
                     continue  # a link to nowhere, or gone meanwhile
                 if stat.S_ISREG(status.st_mode):
@@ -115,6 +116,12 @@ class FolderPlace(Place):
 
 def stored(path: str, status: os.stat_result) -> Stored:
     """What is known of a file on a disk."""
-    at = datetime.fromtimestamp(status.st_mtime, timezone.utc).replace(tzinfo=None)
-    modified = at.isoformat(timespec="microseconds") + "Z"
+    seconds, rest = divmod(status.st_mtime_ns, 1_000_000_000)
+    modified = f"{_second(seconds)}.{rest // 1000:06d}Z"
     return Stored(path, status.st_size, f'"{status.st_size:x}-{status.st_mtime_ns:x}"', modified)
+
+
+@functools.lru_cache(1024)
+def _second(seconds: int) -> str:
+    """Files that were written together share their second."""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")

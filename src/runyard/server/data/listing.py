@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
-from runyard.contracts.data import address_map
+from runyard.contracts.data import address_map, file_steps, seen
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import web
@@ -21,8 +22,7 @@ AT_ONCE = 16
 """Addresses that are looked at side by side."""
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(NamedTuple):
     """A file. It is on the server's disk (`local`), or in a datastore, or at an address that anybody may read."""
 
     path: str
@@ -73,8 +73,19 @@ def files(
     """The files of a dataset in their order, each layout path once, and where to go on after each. A Problem says which
     source cannot be had. Nothing but the current folder is remembered."""
     counts = list(after.counts) if after is not None else [0] * len(definition.steps)
-    for each in contract.chosen(definition, _all(definition, maps, place_of, after), lambda each: each.path, counts):
+    for each in file_steps.chosen(definition, _all(definition, maps, place_of, after), _seen, counts):
         yield each, Position(each.number, each.stored, tuple(counts))
+
+
+def state(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf) -> seen.State:
+    """The whole listing in one word, as whoever gets the listing works it out."""
+    found = seen.State()
+    for each in file_steps.chosen(definition, _all(definition, maps, place_of, None), _seen):
+        known = None
+        if each.local is None and each.datastore is not None:
+            known = place_of(each.datastore).known_as(each.stored)
+        found.add(each.path, each.size, each.etag or each.modified, known or each.local or each.url or each.source)
+    return found
 
 
 def find(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, path: str) -> Listed | None:
@@ -102,7 +113,7 @@ def with_addresses(found: Sequence[Listed], place_of: PlaceOf) -> list[Listed]:
         those = [number for number, each in enumerate(found) if each.datastore == name]
         signed = place.addresses([found[number].stored for number in those])
         for number, url in zip(those, signed, strict=True):
-            made[number] = replace(found[number], url=url, address=place.known_as(found[number].stored))
+            made[number] = found[number]._replace(url=url, address=place.known_as(found[number].stored))
     return [made.get(number, each) for number, each in enumerate(found)]
 
 
@@ -120,7 +131,7 @@ def _all(
         left = [number for number in range(first, len(definition.sources)) if earlier.is_new_url(number)]
 
         def look(number: int) -> Listed:
-            return replace(_on_web(definition, definition.sources[number], maps, place_of), number=number)
+            return _on_web(definition, definition.sources[number], maps, place_of)._replace(number=number)
 
         with ThreadPoolExecutor(max(1, min(AT_ONCE, len(left)))) as pool:
             yield from pool.map(look, left)
@@ -131,7 +142,7 @@ def _all(
         resumed = after.stored if after is not None and number == after.source else None
         for each in _in_datastore(definition, source, place_of(str(source.datastore)), resumed):
             if earlier.is_new(number, each.stored):
-                yield replace(each, number=number) if number else each
+                yield each._replace(number=number) if number else each
 
 
 class _Earlier:
@@ -207,21 +218,21 @@ def _in_datastore(definition: Definition, source: Source, place: Place, after: s
     wanted = contract.normal(source.path)
     fits = contract.matcher(wanted)
     below = contract.fixed_part(wanted) if contract.is_pattern(wanted) else wanted
+    layout_of, name = contract.layout_of(definition, source), str(source)
     found = after is not None
     for each in place.files(below, after):
         if not fits(each.path):
             continue
         found = True
-        layout = contract.layout(definition, source, each.path)
+        layout = layout_of(each.path)
         if not contract.is_safe(layout):
             raise Problem(
                 "bad_dataset",
                 f"{source} has a file that would leave its folder: {each.path[:200]!r}.",
                 "Rename it, or choose the files with a pattern that does not mean it.",
             )
-        facts = (each.size, each.etag, each.modified)
-        whole = each.path == wanted
-        yield Listed(layout, str(source), *facts, place.local(each.path), None, source.datastore, each.path, whole)
+        path, facts = each.path, (each.size, each.etag, each.modified)
+        yield Listed(layout, name, *facts, place.local(path), None, source.datastore, path, path == wanted)
     if not found:
         raise Problem(
             "source_empty",
@@ -229,6 +240,11 @@ def _in_datastore(definition: Definition, source: Source, place: Place, after: s
             f"`runyard datastore tree {source.datastore}` shows its files; '*' does not cross a '/', and '**' does.",
             {"datastore": source.datastore, "path": source.path},
         )
+
+
+def _seen(each: Listed) -> file_steps.Seen:
+    mapped = each.source.startswith(contract.WEB)  # a web address, wherever its file is read
+    return file_steps.Seen(each.path, each.source if mapped else f"/{each.stored}", each.size, each.modified)
 
 
 def content_address(id: str, path: str) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from runyard.contracts.data import datastores as contract
 from runyard.server.middleware.problems import Problem
@@ -19,9 +19,8 @@ SIGNED_FOR = 6 * 3600
 """Seconds for which an address is signed: longer than a transfer takes, and gone with the day."""
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A file in a datastore. `etag` changes when its content does."""
+class Stored(NamedTuple):
+    """A file in a datastore. `etag` changes when its content does. There may be millions in a listing."""
 
     path: str
     size: int | None

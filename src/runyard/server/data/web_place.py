@@ -57,6 +57,9 @@ class WebPlace(Place):
     def addresses(self, paths: Sequence[str], method: str = "GET") -> list[str | None]:
         return [self._address(path) if method == "GET" else None for path in paths]
 
+    def known_as(self, path: str) -> str | None:
+        return self._address(path)
+
     def _address(self, path: str) -> str:
         return f"{self._url}/{quote(path, safe='/~')}"
 

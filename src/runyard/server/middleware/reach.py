@@ -8,7 +8,8 @@
 
 *Below* a run are its descendants, the runs that it has submitted, and what is below those. In its workspace a run also
 registers things and submits runs. A workspace whose `runs.scope` is `run` narrows all that to a run and what is below
-it. So does a run's end, but for what was written to runs above it before, and arrives late.
+it, and to reading a run that it was started to resume. So does a run's end, but for what was written to runs above it
+before, and arrives late.
 
 Every route that a run's token may use names which of these it needs; the others need the user's.
 """
@@ -23,6 +24,7 @@ from fastapi import Depends, Request
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
+from runyard.contracts.plan import RESUMES
 from runyard.server.context import ServerContext, context_of
 from runyard.server.middleware.auth import Caller, caller, not_allowed
 from runyard.store.runs import experiments, family, runs, workspace_settings
@@ -169,8 +171,16 @@ def _may_read(connection: Connection, by: str, run_id: str) -> bool:
     if _may_lead(connection, by, run_id):
         return True
     home = home_of(connection, by)
-    other = runs.look_up(connection, run_id) if home is not None and home.wide else None
+    if home is not None and not home.wide:
+        return _resumes(connection, by, run_id)
+    other = runs.look_up(connection, run_id) if home is not None else None
     return home is not None and other is not None and other.workspace == home.workspace
+
+
+def _resumes(connection: Connection, by: str, run_id: str) -> bool:
+    """Whether a run was started to go on from another one: it reads that one's outputs, whatever its scope."""
+    _, launch = runs.definition_and_launch(connection, by)
+    return (launch or {}).get(RESUMES) == run_id
 
 
 async def _checked(request: Request, run_id: str, rule: Rule) -> str:

@@ -156,8 +156,10 @@ def make(context: ServerContext, caller: Caller, request: RunRequest, whole_snap
     if request.kind in SUBMITTED:
         _check_target(context, request)
     if request.sweep is not None:
+        for former in (*request.sweep.resume_from, *request.sweep.resume_children):
+            reach.must_read(context, caller, former)
         seeded = sweep_request.checked(request.sweep, caller)
-        request = request.model_copy(update={"sweep": request.sweep.model_copy(update=seeded.as_dict())})
+        request = request.model_copy(update={"sweep": request.sweep.model_copy(update=seeded.as_request())})
     return store(context, request, caller.run_id, whole_snapshot)
 
 
@@ -301,7 +303,7 @@ def _create(connection: Connection, request: RunRequest, by: str | None) -> Run:
     led_and_started = request.kind not in SUBMITTED and request.start
     sweep = None if request.sweep is None else request.sweep.sweep()
     if sweep is not None:
-        sweep_request.check_former(connection, sweep, experiment.workspace)
+        sweep = sweep_request.with_former(connection, sweep, experiment.workspace)
     made = runs.create(
         connection,
         NewRun(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -12,7 +13,7 @@ from sqlalchemy import Connection
 from runyard.contracts import states
 from runyard.contracts.sweeps import sweep as contract
 from runyard.contracts.sweeps.sweep import BadSpace, BadSweep, Sweep
-from runyard.scheduler.sweeps.controller import parameters_of
+from runyard.scheduler.sweeps.children import parameters_of
 from runyard.scheduler.sweeps.policies.policy import policy_of
 from runyard.scheduler.sweeps.samplers.sampler import sampler_of
 from runyard.server.middleware.auth import Caller
@@ -69,8 +70,8 @@ def checked(request: SweepRequest, caller: Caller) -> Sweep:
     return Sweep.from_dict({**sweep.as_dict(), "sampling": {**sweep.sampling, "properties": properties}})
 
 
-def check_former(connection: Connection, sweep: Sweep, workspace: str) -> None:
-    """Refuse former sweeps that have not ended, or that compared something else."""
+def with_former(connection: Connection, sweep: Sweep, workspace: str) -> Sweep:
+    """The sweep with what it needs of former ones. Refused when those have not ended, or compared something else."""
     for run_id in sweep.resume_from:
         run, former = runs.get(connection, run_id), sweeps.get(connection, run_id).sweep
         if run.workspace != workspace:
@@ -90,10 +91,11 @@ def check_former(connection: Connection, sweep: Sweep, workspace: str) -> None:
             raise bad(BadSweep(f"The run {run_id!r} is in another workspace, {run.workspace!r}."))
         if not run.ended:
             raise bad(BadSweep(f"The run {run_id!r} is {run.status}: only one that has ended can be resumed."))
-        try:
-            parameters_of(connection, run_id)
-        except BadSweep as error:
-            raise bad(error) from None
+    try:
+        found = [parameters_of(connection, run_id) for run_id in sweep.resume_children]
+    except BadSweep as error:
+        raise bad(error) from None
+    return replace(sweep, resume_parameters=found)
 
 
 def tags_of(sweep: Sweep) -> dict[str, str | None]:

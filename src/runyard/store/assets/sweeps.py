@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from runyard.contracts.journal import unpack_value
 from runyard.contracts.states import TERMINAL
@@ -16,10 +16,18 @@ from runyard.store import tables
 from runyard.store.errors import NotFound
 from runyard.store.metrics import series, staging
 from runyard.store.metrics.batches import VALUES
+from runyard.store.prepared import Prepared
 from runyard.store.runs import runs
 from runyard.store.tables import sweeps, trials
 
 Json = dict[str, Any]
+
+_ADD_TRIAL = Prepared(insert(trials), ("sweep", "number", "parameters"))
+_SET_RESULT = Prepared(
+    update(trials)
+    .where(trials.c.sweep == bindparam("of"), trials.c.number == bindparam("which"))
+    .values(best=bindparam("best"), intervals=bindparam("intervals"))
+)
 
 
 @dataclass(frozen=True)
@@ -101,17 +109,23 @@ def add_trials(connection: Connection, run_id: str, parameters: Mapping[int, Map
     """Store trials by their numbers."""
     sweep = runs.serial_of(connection, run_id)
     rows = [{"sweep": sweep, "number": number, "parameters": dict(each)} for number, each in parameters.items()]
-    connection.execute(insert(trials), rows)
+    _ADD_TRIAL.run_all(connection, rows)
 
 
 def set_verdict(connection: Connection, run_id: str, number: int, verdict: str) -> None:
     """Why a policy stops a trial. To be stored before it is stopped."""
-    connection.execute(_trial(connection, run_id, number).values(verdict=verdict))
+    whose = (trials.c.sweep == runs.serial_of(connection, run_id), trials.c.number == number)
+    connection.execute(update(trials).where(*whose).values(verdict=verdict))
 
 
-def set_result(connection: Connection, run_id: str, number: int, best: float | None, intervals: int) -> None:
-    """What a trial that has ended has come to."""
-    connection.execute(_trial(connection, run_id, number).values(best=best, intervals=intervals))
+def set_results(connection: Connection, run_id: str, results: Mapping[int, tuple[float | None, int]]) -> None:
+    """What trials that have ended have come to, by number: their best value, and how many they have logged."""
+    sweep = runs.serial_of(connection, run_id)
+    rows = [
+        {"of": sweep, "which": number, "best": best, "intervals": intervals}
+        for number, (best, intervals) in results.items()
+    ]
+    _SET_RESULT.run_all(connection, rows)
 
 
 def find_trials(connection: Connection, run_id: str) -> list[StoredTrial]:
@@ -152,7 +166,3 @@ def metric_names(connection: Connection, run_ids: Sequence[str], most: int = 20)
         if len(names) >= most:
             break
     return list(names)[:most]
-
-
-def _trial(connection: Connection, run_id: str, number: int) -> Any:
-    return update(trials).where(trials.c.sweep == runs.serial_of(connection, run_id), trials.c.number == number)

@@ -12,17 +12,32 @@ import orjson
 
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * 19
+_POINT, _DIGIT = ord("."), ord("0")
 
 
 def loads(text: bytes) -> Any:
     """Read JSON; ValueError when it is none. Half a surrogate pair becomes U+FFFD: no database and no wire holds it."""
-    # Most texts have no such number; this finds out at the speed of memory.
-    if _LONG_NUMBER not in text.translate(_DIGITS):
+    if not _has_long_whole(text):
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:
             pass
     return _whole(json.loads(text.decode("utf-8", "surrogatepass"), parse_constant=_refuse))
+
+
+def _has_long_whole(text: bytes) -> bool:
+    """Whether there may be a whole number beyond 64 bits. The digits after a point are none, and many small floats have
+    that many: 0.0012345678901234567."""
+    digits = text.translate(_DIGITS)
+    at = digits.find(_LONG_NUMBER)  # most texts have none, which is found out at the speed of memory
+    while at >= 0:
+        if at == 0 or digits[at - 1] != _POINT:
+            return True
+        at += len(_LONG_NUMBER)
+        while at < len(digits) and digits[at] == _DIGIT:
+            at += 1
+        at = digits.find(_LONG_NUMBER, at)
+    return False
 
 
 def dumps(value: Any) -> bytes:

@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.xdist_group("horovod"), pytest.mark.framework]
         "check_every_name_is_there",
         "check_who_is_who",
         "check_it_can_be_left_and_entered_again",
+        "check_join_with_uneven_inputs",
     ],
 )
 def test_on_every_rank(torch_gang: Gang, check: str) -> None:

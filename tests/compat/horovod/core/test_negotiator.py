@@ -33,6 +33,9 @@ class Adder:
         self._gate.wait(20)
         return totals
 
+    def add(self, ranks: tuple[int, ...]) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -176,6 +179,25 @@ def test_a_name_under_way_is_not_taken_twice() -> None:
         return total
 
     assert Ranks(2).each(work) == [2.0, 2.0]
+
+
+def test_what_some_ranks_do_is_done_without_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 1 is none of them: it neither takes part nor is waited for, though it has joined."""
+    monkeypatch.setenv("RUNYARD_HOROVOD_STUCK_SECONDS", "0.2")
+
+    def work(negotiator: Negotiator) -> Any:
+        if negotiator.place.rank == 1:
+            return negotiator.join()
+        negotiator.barrier("of two", ranks=(0, 2))
+        told = negotiator.share("rank", negotiator.place.rank, ranks=(0, 2))
+        with pytest.raises(HorovodInternalError, match="rank 0 for 'x'; rank 2 for 'y'; rank 1 has joined"):
+            negotiator.barrier("xy"[negotiator.place.rank // 2], ranks=(0, 2))
+        negotiator.join()
+        return told
+
+    found = Ranks(3).each(work)
+    assert (found[0], found[2]) == ([0, 2], [0, 2])
+    assert found[1] in (0, 2), "the last to join"
 
 
 def test_what_fails_on_one_rank_is_told_to_all() -> None:

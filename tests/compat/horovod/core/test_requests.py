@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from runyard.compat.horovod.core import requests
-from runyard.compat.horovod.core.requests import ALLGATHER, ALLREDUCE, BROADCAST, Request, disagreement
+from runyard.compat.horovod.core.requests import ALLGATHER, ALLREDUCE, BROADCAST, Request, disagreement, name_within
 
 PLAIN = Request("x", ALLREDUCE, (("x", "float32", (2, 3)),), op="sum")
 
@@ -18,7 +18,7 @@ def test_the_examples_run() -> None:
 
 
 def test_a_request_survives_the_way() -> None:
-    request = replace(PLAIN, root=1, splits=(1, 2), value={"a": 1})
+    request = replace(PLAIN, root=1, splits=(1, 2), value={"a": 1}, ranks=(0, 2))
     assert Request.from_list("x", request.as_list()) == request
     assert request.digest() == replace(request, name="y").digest() != PLAIN.digest()
 
@@ -61,3 +61,27 @@ def test_what_all_agree_on_may_still_be_impossible() -> None:
 
 def test_many_ranks_are_not_all_listed() -> None:
     assert requests.ranks_in_words(range(30)).endswith("19 and 10 others")
+
+
+@pytest.mark.parametrize(
+    ("request_of_all", "size", "words"),
+    [
+        (replace(PLAIN, op="adasum"), 3, "needs 2, 4, 8, ... ranks, and there are 3"),
+        (replace(PLAIN, op="adasum", members=(("x", "int64", (2,)),)), 4, "is int64, and Adasum"),
+        (replace(PLAIN, op="adasum", kind="reducescatter"), 4, "only allreduce"),
+        (replace(PLAIN, kind=BROADCAST, op="", root=1, ranks=(0, 2)), 3, "from rank 1, and there are ranks 0 and 2"),
+    ],
+)
+def test_what_all_agree_on_and_cannot_be_done(request_of_all: Request, size: int, words: str) -> None:
+    ranks = request_of_all.ranks or range(size)
+    assert words in (disagreement("x", dict.fromkeys(ranks, request_of_all), size) or "")
+
+
+def test_adasum_of_a_set_counts_the_ranks_of_the_set() -> None:
+    asked = replace(PLAIN, op="adasum", ranks=(0, 2))
+    assert disagreement("x", {0: asked, 2: asked}, 3) is None
+
+
+def test_names_of_large_sets_differ() -> None:
+    names = {name_within("x", [*range(30), last]) for last in (40, 50)}
+    assert len(names) == 2

@@ -1,4 +1,4 @@
-"""Every type and shape arrives whole over the ring."""
+"""Each set of ranks has a ring of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ pytestmark = [pytest.mark.xdist_group("horovod"), pytest.mark.framework]
 @pytest.mark.parametrize(
     "check",
     [
-        "check_allreduce_of_every_type_and_shape",
-        "check_gather_broadcast_and_alltoall_of_every_type",
-        "check_reducescatter",
+        "check_process_sets",
     ],
 )
 def test_on_every_rank(tensorflow_gang: Gang, check: str) -> None:

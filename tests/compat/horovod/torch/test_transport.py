@@ -1,4 +1,4 @@
-"""Every type and shape arrives whole, whatever the backend can move by itself."""
+"""The layer has process groups of its own, beside those of the script."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ pytestmark = [pytest.mark.xdist_group("horovod"), pytest.mark.framework]
 @pytest.mark.parametrize(
     "check",
     [
-        "check_scaling_before_and_after",
-        "check_allgather_of_every_type_with_different_rows",
-        "check_broadcast_of_every_type_and_shape",
-        "check_adasum",
+        "check_process_sets",
+        "check_the_default_group_is_the_scripts_own",
     ],
 )
 def test_on_every_rank(torch_gang: Gang, check: str) -> None:

@@ -57,6 +57,19 @@ def test_trials_under_way_and_strange_ones_do_no_harm() -> None:
     assert given["layers"] in ([1, 2], [3])
 
 
+def test_a_choice_of_a_hundred_thousand() -> None:
+    """Options that lie beside each other count as alike: it comes nearer to the best one than chance would."""
+    space = parse({"x": ["choice", [list(range(100_000))]]})
+    sampler = Bayesian(space, {"seed": 1}, False)
+    history: list[Trial] = []
+    for number in range(40):
+        given = sampler.sample(number, history)
+        assert given is not None
+        distance = float(abs(given["x"] - 70_000))
+        history.append(Trial(number, f"t{number}", given, False, array("d", [distance]), "Completed"))
+    assert median(trial.best or 0.0 for trial in history[20:]) < 20_000
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_server_does_not_load_it_before_it_is_needed(number: int) -> None:
     import subprocess

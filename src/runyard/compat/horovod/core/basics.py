@@ -9,13 +9,14 @@ import atexit
 import itertools
 import os
 import sys
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator
 
-from ..common.exceptions import HorovodInternalError, NotInitialized
-from . import places
+from ..common.exceptions import HorovodInternalError
+from . import places, sessions
 from .negotiator import Negotiator, Transport
+from .process_sets import add_process_set, chosen_ranks, forget_all, global_process_set
+from .requests import name_within
 
-_sessions: dict[str, Negotiator] = {}  # the one that is open, under ""
 _generation = itertools.count()
 
 
@@ -27,44 +28,6 @@ class ReduceOp(str):
 
 Average, Sum, Adasum = ReduceOp("average"), ReduceOp("sum"), ReduceOp("adasum")
 Min, Max, Product = ReduceOp("min"), ReduceOp("max"), ReduceOp("product")
-
-
-class ProcessSet:
-    """All ranks. Horovod can also work on a part of them, which this layer cannot."""
-
-    process_set_id: int | None = 0
-    ranks: Sequence[int] | None = None
-
-    def __init__(self, ranks_or_comm: Sequence[int] | None = None) -> None:
-        if ranks_or_comm is not None:
-            raise NotImplementedError(
-                "Runyard's layer for Horovod works on all ranks only: a ProcessSet of some of them needs Horovod "
-                "itself (runyard config set environments.horovod require)."
-            )
-
-    def size(self) -> int:
-        return session().place.size
-
-    def rank(self) -> int:
-        return session().place.rank
-
-    def included(self) -> bool:
-        return True
-
-
-global_process_set = ProcessSet()
-
-
-def session() -> Negotiator:
-    found = _sessions.get("")
-    if found is None:
-        raise NotInitialized
-    return found
-
-
-def check_process_set(process_set: Any) -> None:
-    if process_set not in (None, 0, global_process_set):
-        ProcessSet([0])
 
 
 def op_of(op: ReduceOp | None, average: bool | None) -> ReduceOp:
@@ -87,16 +50,21 @@ class Basics:
 
     def init(self, comm: Any = None, process_sets: Any = None) -> None:
         """Meet the other ranks. Calling it again changes nothing."""
-        if process_sets:
-            ProcessSet([0])
         place = places.find(os.environ)
-        if comm is not None and isinstance(comm, (list, tuple)) and list(comm) != list(range(place.size)):
-            ProcessSet(comm)
-        opened = "" not in _sessions
+        if comm is not None and (not isinstance(comm, (list, tuple)) or list(comm) != list(range(place.size))):
+            raise NotImplementedError(
+                "Runyard's layer for Horovod begins with all ranks: hvd.init(process_sets=[hvd.ProcessSet([0, 1])]) "
+                "has some of them work among themselves; hvd.init(comm=...) needs Horovod itself (runyard config set "
+                "environments.horovod require)."
+            )
+        opened = sessions.found() is None
         if opened:
-            _sessions[""] = Negotiator(place, next(_generation))
+            sessions.enter(Negotiator(place, next(_generation)))
             atexit.register(self.shutdown)
-        _sessions[""].use(self._framework, self._make)
+        sessions.current().use(self._framework, self._make)
+        if opened and process_sets and process_sets != "dynamic":
+            for each in process_sets:
+                add_process_set(each)
         if opened and place.rank == 0 and place.size > 1:
             print(
                 f"Horovod's interface is given by Runyard here, over {self._framework}: {place.size} ranks.",
@@ -106,53 +74,57 @@ class Basics:
 
     def shutdown(self) -> None:
         """Leave. What other ranks still want done with this one fails there."""
-        found = _sessions.pop("", None)
+        found = sessions.found()
+        sessions.leave()
+        forget_all()
         self._names.clear()
         if found is not None:
             found.close()
 
     def is_initialized(self) -> bool:
-        return "" in _sessions and _sessions[""].uses(self._framework)
+        found = sessions.found()
+        return found is not None and found.uses(self._framework)
 
     def rank(self) -> int:
-        return session().place.rank
+        return sessions.current().place.rank
 
     def size(self) -> int:
-        return session().place.size
+        return sessions.current().place.size
 
     def local_rank(self) -> int:
-        return session().place.local_rank
+        return sessions.current().place.local_rank
 
     def local_size(self) -> int:
-        return session().place.local_size
+        return sessions.current().place.local_size
 
     def cross_rank(self) -> int:
-        return session().place.cross_rank
+        return sessions.current().place.cross_rank
 
     def cross_size(self) -> int:
-        return session().place.cross_size
+        return sessions.current().place.cross_size
 
     def is_homogeneous(self) -> bool:
         """Whether all nodes have the same number of ranks: Runyard starts no others."""
-        return session().place.size == session().place.local_size * session().place.cross_size
+        place = sessions.current().place
+        return place.size == place.local_size * place.cross_size
 
-    def name(self, kind: str, name: str | None) -> str:
-        """The name of a collective: the user's, or one that counts up, the same on every rank."""
+    def name(self, kind: str, name: str | None, process_set: Any = None) -> str:
+        """The name of a collective: the user's, or one that counts up, the same on every rank that takes part."""
+        ranks = chosen_ranks(process_set)
         if name is None:
-            return f"{kind}.noname.{next(self._names.setdefault(kind, itertools.count(1)))}"
-        return f"{kind}.{name}"
+            name = f"noname.{next(self._names.setdefault(name_within(kind, ranks), itertools.count(1)))}"
+        return name_within(f"{kind}.{name}", ranks)
 
     def join(self, device: int = -1) -> int:
         """Take part with zeros until all ranks have joined; the last rank to join comes back."""
-        return session().join()
+        return sessions.current().join()
 
-    def barrier(self, process_set: ProcessSet = global_process_set) -> None:
-        check_process_set(process_set)
-        session().barrier(self.name("barrier", None))
+    def barrier(self, process_set: Any = global_process_set) -> None:
+        sessions.current().barrier(self.name("barrier", None, process_set), chosen_ranks(process_set))
 
     @staticmethod
     def mpi_threads_supported() -> bool:
-        session()
+        sessions.current()
         return False
 
     @staticmethod

@@ -143,7 +143,7 @@ class Coordinator:
         away = set(self._joined)
         ready: list[tuple[str, dict[int, Request]]] = []
         for name, requests in list(self._pending.items()):
-            missing = [rank for rank in range(self._size) if rank not in requests and rank not in away]
+            missing = [rank for rank in self._missing(requests) if rank not in away]
             gone = [rank for rank in missing if rank in self._left]
             if gone:
                 asking = ranks_in_words(sorted(requests))
@@ -161,6 +161,10 @@ class Coordinator:
                     ready.append((name, requests))
         if ready:
             self._send_all({"k": "go", "j": self._fused(ready, away)})
+
+    def _missing(self, requests: dict[int, Request]) -> list[int]:
+        """Who takes part in something and has not asked for it yet."""
+        return [rank for rank in requests[min(requests)].ranks or range(self._size) if rank not in requests]
 
     def _fused(self, ready: list[tuple[str, dict[int, Request]]], away: set[int]) -> list[wire.Document]:
         """Jobs in their order. Neighbours that can be reduced in one go are one job."""
@@ -184,19 +188,20 @@ class Coordinator:
     def _of_all_ranks(self, request: Request, requests: dict[int, Request]) -> wire.Document:
         """What each rank must know of all others to do its part."""
         if request.kind == ALLGATHER:
-            each = [[shape[0] for _, _, shape in requests[rank].members] for rank in range(self._size)]
+            each = [[shape[0] for _, _, shape in requests[rank].members] for rank in sorted(requests)]
             return {"x": [list(rows) for rows in zip(*each)]}
         if request.kind == ALLTOALL:
-            return {"x": [list(requests[rank].splits) for rank in range(self._size)]}
+            return {"x": [list(requests[rank].splits) for rank in sorted(requests)]}
         if request.kind == SHARE:
-            return {"x": [requests[rank].value for rank in range(self._size)]}
+            return {"x": [requests[rank].value for rank in sorted(requests)]}
         return {}
 
     def _not_with_join(self, name: str, requests: dict[int, Request], away: set[int]) -> str | None:
-        kind = requests[min(requests)].kind
-        if away and kind != ALLREDUCE:
+        kind, among = requests[min(requests)].kind, requests[min(requests)].ranks
+        absent = sorted(away & set(among)) if among else sorted(away)
+        if absent and kind != ALLREDUCE:
             return (
-                f"The tensor {name!r} needs {kind}, which {ranks_in_words(sorted(away))} cannot take part in after "
+                f"The tensor {name!r} needs {kind}, which {ranks_in_words(absent)} cannot take part in after "
                 "hvd.join(): only allreduce can be done then."
             )
         return None
@@ -207,7 +212,7 @@ class Coordinator:
         if rank in self._left:
             return
         self._left.add(rank)
-        waiting = [name for name, requests in self._pending.items() if rank not in requests]
+        waiting = [name for name, requests in self._pending.items() if rank in self._missing(requests)]
         about = f" while {_named(waiting)} waited for it" if waiting else ""
         self._send_all({"k": "fatal", "m": f"Rank {rank} has ended{about}: the other ranks cannot go on."})
 
@@ -225,7 +230,7 @@ class Coordinator:
             )
             return
         for name, since in list(self._since.items()):
-            missing = [rank for rank in range(self._size) if rank not in self._pending[name]]
+            missing = self._missing(self._pending[name])
             said = (
                 f"the tensor {name!r} was handed in by {ranks_in_words(sorted(self._pending[name]))} "
                 f"{now - since:.0f} s ago, and {ranks_in_words(missing)} has not come to it"

@@ -13,7 +13,7 @@ import os
 import time
 from typing import Any, Callable
 
-from .basics import session
+from . import sessions
 from .places import number
 
 FOLDER = os.path.join("outputs", "horovod_elastic")
@@ -48,7 +48,7 @@ class State:
         (RUNYARD_HOROVOD_COMMIT_SECONDS)."""
         self.save()
         now = time.monotonic()
-        if session().place.rank == 0 and now - self._written >= number("RUNYARD_HOROVOD_COMMIT_SECONDS", 30.0):
+        if sessions.current().place.rank == 0 and now - self._written >= number("RUNYARD_HOROVOD_COMMIT_SECONDS", 30.0):
             self._written = now
             os.makedirs(FOLDER, exist_ok=True)
             path = self._path()
@@ -65,13 +65,13 @@ class State:
 
     def sync(self) -> None:
         """The state of rank 0, on all ranks."""
-        self.put(self._broadcast(self.content() if session().place.rank == 0 else None))
+        self.put(self._broadcast(self.content() if sessions.current().place.rank == 0 else None))
         self.save()
 
     def resume(self) -> bool:
         """In a run that was started again, what rank 0 had written before; whether there was something."""
         found = os.environ.get(RESTARTS, "0") not in ("", "0") and os.path.exists(self._path())
-        if session().place.rank == 0 and found:
+        if sessions.current().place.rank == 0 and found:
             self.put(self.read(self._path()))
         return found
 

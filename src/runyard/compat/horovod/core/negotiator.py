@@ -59,6 +59,9 @@ class Transport(Protocol):
     def perform(self, job: Job) -> list[Any]:
         """Do it, and return what each request has for output."""
 
+    def add(self, ranks: tuple[int, ...]) -> None:
+        """Be ready for requests of some ranks only. All ranks come here together, and may `share`."""
+
     def close(self) -> None: ...
 
 
@@ -72,6 +75,7 @@ class Negotiator:
         self._fatal: str | None = None
         self._closed = False
         self._transports: dict[str, Transport] = {}
+        self._sets: list[tuple[int, ...]] = []
         self._coordinator: Coordinator | None = None
         self._line: socket.socket | None = None
         if place.size > 1:
@@ -85,6 +89,15 @@ class Negotiator:
         request begins with the framework."""
         if framework not in self._transports:
             self._transports[framework] = make(self)
+            for ranks in self._sets:
+                self._transports[framework].add(ranks)
+
+    def add_ranks(self, ranks: tuple[int, ...]) -> None:
+        """Some ranks will work among themselves; every rank says so, in the same order."""
+        if ranks not in self._sets:
+            self._sets.append(ranks)
+            for transport in self._transports.values():
+                transport.add(ranks)
 
     def uses(self, framework: str) -> bool:
         return framework in self._transports
@@ -144,15 +157,16 @@ class Negotiator:
             raise HorovodInternalError(ticket.error)
         return ticket.output
 
-    def share(self, name: str, value: Any) -> list[Any]:
+    def share(self, name: str, value: Any, ranks: tuple[int, ...] = ()) -> list[Any]:
         """What every rank gives under this name, by rank: small things, as JSON."""
         if self._line is None:
             return [value]
-        found: list[Any] = self.wait(self.submit([Request(f"share.{name}", SHARE, value=value)], [None])[0])
+        request = Request(f"share.{name}", SHARE, value=value, ranks=ranks)
+        found: list[Any] = self.wait(self.submit([request], [None])[0])
         return found
 
-    def barrier(self, name: str) -> None:
-        self.wait(self.submit([Request(name, BARRIER)], [None])[0])
+    def barrier(self, name: str, ranks: tuple[int, ...] = ()) -> None:
+        self.wait(self.submit([Request(name, BARRIER, ranks=ranks)], [None])[0])
 
     def join(self) -> int:
         """Take part with zeros in what the others reduce, until all have joined; the last to join comes back."""
@@ -199,7 +213,7 @@ class Negotiator:
         requests = [ticket.request for ticket in tickets]
         if not tickets and "m" in document:  # joined: zeros stand in for what this rank would have brought
             requests = [Request.from_list(name, each) for name, each in zip(document["n"], document["m"])]
-        if not requests:
+        if not requests or (not tickets and requests[0].ranks and self.place.rank not in requests[0].ranks):
             return
         job = Job(requests, tickets, document.get("x", []))
         try:

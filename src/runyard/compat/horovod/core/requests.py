@@ -28,16 +28,17 @@ class Request:
     device: str = "cpu"
     splits: tuple[int, ...] = ()  # of alltoall: how many rows go to each rank
     value: Any = None  # of share: what this rank tells the others
+    ranks: tuple[int, ...] = ()  # who takes part; empty: all
 
     def as_list(self) -> list[Any]:
         own = [self.kind, [[name, dtype, list(shape)] for name, dtype, shape in self.members], self.op, self.root]
-        return [*own, self.prescale, self.postscale, self.device, list(self.splits), self.value]
+        return [*own, self.prescale, self.postscale, self.device, list(self.splits), self.value, list(self.ranks)]
 
     @staticmethod
     def from_list(name: str, fields: Sequence[Any]) -> Request:
-        kind, members, op, root, prescale, postscale, device, splits, value = fields
+        kind, members, op, root, prescale, postscale, device, splits, value, ranks = fields
         found = tuple((str(each[0]), str(each[1]), tuple(each[2])) for each in members)
-        return Request(name, kind, found, op, root, prescale, postscale, device, tuple(splits), value)
+        return Request(name, kind, found, op, root, prescale, postscale, device, tuple(splits), value, tuple(ranks))
 
     def digest(self) -> str:
         """Equal where all but the name is equal."""
@@ -47,7 +48,7 @@ class Request:
     @property
     def fuses_with(self) -> tuple[Any, ...]:
         """What must be equal for two reductions to be done in one."""
-        return (self.members[0][1], self.op, self.prescale, self.postscale, self.device)
+        return (self.members[0][1], self.op, self.prescale, self.postscale, self.device, self.ranks)
 
     @property
     def elements(self) -> int:
@@ -88,6 +89,18 @@ def disagreement(name: str, requests: Mapping[int, Request], size: int) -> str |
     return _cannot(name, first, size)
 
 
+def name_within(name: str, ranks: Sequence[int]) -> str:
+    """The name of what only some ranks do, which is apart from what others do under the same name.
+
+    >>> name_within("loss", [0, 2]), name_within("loss", [])
+    ('loss (among ranks 0 and 2)', 'loss')
+    """
+    if not ranks:
+        return name
+    more = f": {hashlib.sha256(str(list(ranks)).encode()).hexdigest()[:8]}" if len(ranks) > 20 else ""
+    return f"{name} (among {ranks_in_words(ranks)}{more})"
+
+
 def ranks_in_words(ranks: Sequence[int]) -> str:
     """
     >>> ranks_in_words([0, 2]), ranks_in_words([1])
@@ -103,11 +116,25 @@ def ranks_in_words(ranks: Sequence[int]) -> str:
 
 def _cannot(name: str, request: Request, size: int) -> str | None:
     """Why what all ranks agree on cannot be done."""
-    if request.kind == BROADCAST and not 0 <= request.root < size:
-        return f"The tensor {name!r} is broadcast from rank {request.root}, and there are {size} ranks."
+    if request.kind == BROADCAST and request.root not in (request.ranks or range(size)):
+        here = ranks_in_words(request.ranks) if request.ranks else f"{size} ranks"
+        return f"The tensor {name!r} is broadcast from rank {request.root}, and there are {here}."
     shapes = [shape for _, _, shape in request.members]
     if request.kind in (ALLGATHER, ALLTOALL, REDUCESCATTER) and any(len(shape) == 0 for shape in shapes):
         return f"The tensor {name!r} is a scalar, which has no first dimension for {request.kind}."
+    return _no_adasum(name, request, size) if request.op == "adasum" else None
+
+
+def _no_adasum(name: str, request: Request, size: int) -> str | None:
+    """Ranks are combined in pairs, and pairs in pairs."""
+    count = len(request.ranks) or size
+    if count & (count - 1):
+        return f"The tensor {name!r} is to be reduced by Adasum, which needs 2, 4, 8, ... ranks, and there are {count}."
+    for member, dtype, _ in request.members:
+        if "float" not in dtype:
+            return f"The tensor {member!r} is {dtype}, and Adasum is for floating point numbers."
+    if request.kind != ALLREDUCE:
+        return f"The tensor {name!r} cannot be reduced by Adasum in {request.kind}: only allreduce has it."
     return None
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from . import wire
 from .negotiator import Negotiator
@@ -15,23 +15,31 @@ _PIECE = 1 << 20
 
 
 class Ring:
-    def __init__(self, negotiator: Negotiator, name: str) -> None:
+    """All ranks make it together. One that is not among those of the ring has no lines, and cannot use it."""
+
+    def __init__(self, negotiator: Negotiator, name: str, ranks: Sequence[int] = ()) -> None:
         place = negotiator.place
-        self.rank, self.size = place.rank, place.size
+        among = list(ranks or range(place.size))
+        self._lines: list[socket.socket] = []
+        if place.rank not in among:
+            negotiator.share(f"{name} ring", None)
+            return
+        self.rank, self.size = among.index(place.rank), len(among)
         family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
         own = _own_address(place.host, place.port, family)
         with socket.socket(family, socket.SOCK_STREAM) as listener:
             listener.bind((own, 0))
             listener.listen(4)
             addresses = negotiator.share(f"{name} ring", [own, listener.getsockname()[1]])
-            after = (self.rank + 1) % self.size
+            after = among[(self.rank + 1) % self.size]
             self._before: socket.socket
             met = threading.Thread(target=self._accept, args=(listener, place.secret, (self.rank - 1) % self.size))
             met.start()
             self._after = wire.connect(str(addresses[after][0]), int(addresses[after][1]), 60.0)
             wire.introduce(self._after, place.secret, self.rank, "ring")
             met.join()
-        for line in (self._before, self._after):
+        self._lines = [self._before, self._after]
+        for line in self._lines:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             line.setblocking(False)
 
@@ -47,8 +55,8 @@ class Ring:
             line.close()
 
     def close(self) -> None:
-        self._before.close()
-        self._after.close()
+        for line in self._lines:
+            line.close()
 
     def exchange(self, out: Any, into: Any) -> None:
         """Send to the next while receiving from the one before; both are arrays of bytes, of any length each."""

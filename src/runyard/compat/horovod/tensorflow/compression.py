@@ -1,4 +1,4 @@
-"""What gradients are made smaller by on their way: nothing, or half precision."""
+"""What gradients of TensorFlow are made smaller by on their way."""
 
 from __future__ import annotations
 
@@ -6,40 +6,19 @@ from typing import Any
 
 import tensorflow as tf
 
+from ..core.compression import Compressor, HalfCompressor, NoneCompressor
 
-class Compressor:
-    """The interface; scripts bring their own by deriving from it."""
 
-    @staticmethod
-    def compress(tensor: Any) -> tuple[Any, Any]:
-        raise NotImplementedError
+class FP16Compressor(HalfCompressor, Compressor):  # type: ignore[misc]  # asked through the class, as the others are
+    half = tf.float16
 
     @staticmethod
-    def decompress(tensor: Any, ctx: Any) -> Any:
-        raise NotImplementedError
-
-
-class NoneCompressor(Compressor):
-    @staticmethod
-    def compress(tensor: Any) -> tuple[Any, Any]:
-        return tensor, None
+    def floating(dtype: Any) -> bool:
+        return bool(dtype.is_floating)
 
     @staticmethod
-    def decompress(tensor: Any, ctx: Any) -> Any:
-        return tensor
-
-
-class FP16Compressor(Compressor):
-    """Floating point numbers travel with 16 bits, and come back with as many as they had."""
-
-    @staticmethod
-    def compress(tensor: Any) -> tuple[Any, Any]:
-        dtype = tensor.dtype
-        return (tf.cast(tensor, tf.float16) if dtype.is_floating else tensor), dtype
-
-    @staticmethod
-    def decompress(tensor: Any, ctx: Any) -> Any:
-        return tf.cast(tensor, ctx) if ctx is not None and ctx.is_floating else tensor
+    def cast(tensor: Any, dtype: Any) -> Any:
+        return tf.cast(tensor, dtype)
 
 
 class Compression:

@@ -8,7 +8,6 @@ import numpy
 import tensorflow as tf
 
 from ..core import objects
-from ..core.basics import check_process_set
 from ..core.requests import ALLGATHER, BROADCAST
 from .mpi_ops import _basics, _do, broadcast_all, rank
 
@@ -17,12 +16,11 @@ def broadcast_variables(
     variables: Sequence[Any], root_rank: int, process_set: Any = None, inplace: bool = False
 ) -> Any:
     """Overwrite variables with those of one rank; in a graph, the operation that does it."""
-    check_process_set(process_set)
     held = list(variables)
     if not held:
         return tf.group()
-    name = _basics.name("broadcast_variables", f"{len(held)}")
-    values = broadcast_all([_value(each) for each in held], root_rank, name)
+    name = _basics.name("broadcast_variables", f"{len(held)}", process_set)
+    values = broadcast_all([_value(each) for each in held], root_rank, name, process_set)
     done = [variable.assign(value) for variable, value in zip(held, values)]
     return None if tf.executing_eagerly() else tf.group(*done)
 
@@ -61,26 +59,27 @@ def broadcast_object(
     obj: Any = None, root_rank: int = 0, session: Any = None, name: str | None = None, process_set: Any = None
 ) -> Any:
     """What one rank has, on all of them: anything that can be pickled. It needs no session."""
-    check_process_set(process_set)
-    called = _basics.name("broadcast_object", name)
+    called = _basics.name("broadcast_object", name, process_set)
     content = numpy.frombuffer(objects.dump(obj), numpy.uint8) if rank() == root_rank else numpy.empty(0, numpy.uint8)
-    (length,) = _do(BROADCAST, f"{called}.length", [numpy.array([content.size], numpy.int64)], root=root_rank)
+    own = [numpy.array([content.size], numpy.int64)]
+    (length,) = _do(BROADCAST, f"{called}.length", own, process_set, root=root_rank)
     held = content if rank() == root_rank else numpy.empty(int(length[0]), numpy.uint8)
-    (found,) = _do(BROADCAST, f"{called}.content", [held], root=root_rank)
+    (found,) = _do(BROADCAST, f"{called}.content", [held], process_set, root=root_rank)
     return obj if rank() == root_rank else objects.load(found.tobytes())
 
 
-def broadcast_object_fn(root_rank: int = 0, session: Any = None, name: str | None = None) -> Callable[[Any], Any]:
-    return lambda obj: broadcast_object(obj, root_rank, session, name)
+def broadcast_object_fn(
+    root_rank: int = 0, session: Any = None, name: str | None = None, process_set: Any = None
+) -> Callable[[Any], Any]:
+    return lambda obj: broadcast_object(obj, root_rank, session, name, process_set)
 
 
 def allgather_object(obj: Any, session: Any = None, name: str | None = None, process_set: Any = None) -> list[Any]:
     """What every rank has, in the order of the ranks."""
-    check_process_set(process_set)
-    called = _basics.name("allgather_object", name)
+    called = _basics.name("allgather_object", name, process_set)
     content = numpy.frombuffer(objects.dump(obj), numpy.uint8)
-    (lengths,) = _do(ALLGATHER, f"{called}.lengths", [numpy.array([content.size], numpy.int64)])
-    (whole,) = _do(ALLGATHER, f"{called}.content", [content])
+    (lengths,) = _do(ALLGATHER, f"{called}.lengths", [numpy.array([content.size], numpy.int64)], process_set)
+    (whole,) = _do(ALLGATHER, f"{called}.content", [content], process_set)
     found, start = [], 0
     for length in lengths.tolist():
         found.append(objects.load(whole[start : start + length].tobytes()))

@@ -10,9 +10,10 @@ from typing import Any, Sequence
 
 import tensorflow as tf
 
-from ..core.basics import Adasum, Average, Sum, check_process_set, op_of
+from ..core.basics import Adasum, Average, Sum, op_of
+from ..core.process_sets import chosen_ranks, ranks_of
 from .compression import Compression
-from .mpi_ops import _basics, grouped_gather, reduce_all, size
+from .mpi_ops import _basics, grouped_gather, reduce_all
 
 
 def allreduce(
@@ -29,13 +30,12 @@ def allreduce(
     ignore_name_scope: bool = False,
 ) -> Any:
     """The average of a tensor over all ranks, or another reduction of it; of slices, those of all ranks."""
-    check_process_set(process_set)
-    chosen, called = op_of(op, average), _basics.name("allreduce", name)
+    chosen, called = op_of(op, average), _basics.name("allreduce", name, process_set)
     if isinstance(tensor, tf.IndexedSlices):
-        return _slices(tensor, called, chosen)
+        return _slices(tensor, called, chosen, process_set)
     given = tf.convert_to_tensor(tensor)
     small, context = compression.compress(given)
-    reduced = reduce_all([small], called, chosen, prescale_factor, postscale_factor)[0]
+    reduced = reduce_all([small], called, chosen, prescale_factor, postscale_factor, process_set)[0]
     return compression.decompress(reduced, context)
 
 
@@ -52,20 +52,20 @@ def grouped_allreduce(
     ignore_name_scope: bool = False,
     name: str | None = None,
 ) -> list[Any]:
-    check_process_set(process_set)
     small = [compression.compress(tf.convert_to_tensor(tensor)) for tensor in tensors]
-    called = _basics.name("grouped_allreduce", name)
-    reduced = reduce_all([tensor for tensor, _ in small], called, op_of(op, average), prescale_factor, postscale_factor)
+    called, chosen = _basics.name("grouped_allreduce", name, process_set), op_of(op, average)
+    given = [tensor for tensor, _ in small]
+    reduced = reduce_all(given, called, chosen, prescale_factor, postscale_factor, process_set)
     return [compression.decompress(tensor, context) for tensor, (_, context) in zip(reduced, small)]
 
 
-def _slices(given: Any, name: str, op: Any) -> Any:
+def _slices(given: Any, name: str, op: Any, process_set: Any) -> Any:
     """Rows of all ranks side by side: whoever applies them adds those that meet."""
     if op not in (Average, Sum):
         raise NotImplementedError(f"Slices can be averaged or summed, not reduced by {op}.")
-    values, indices = grouped_gather([given.values, given.indices], name)
+    values, indices = grouped_gather([given.values, given.indices], name, process_set)
     if op == Average:
-        values = values / tf.cast(size(), values.dtype)
+        values = values / tf.cast(len(ranks_of(process_set)), values.dtype)
     return tf.IndexedSlices(values, indices, dense_shape=given.dense_shape)
 
 
@@ -75,21 +75,21 @@ class Reduction:
     def __init__(
         self, compression: Any, sparse_as_dense: bool, op: Any, predivide: float, passes: int, process_set: Any
     ) -> None:
-        check_process_set(process_set)
+        chosen_ranks(process_set)  # which says so where this rank is none of them
         if predivide != 1.0 and op != Average:
             raise ValueError("gradient_predivide_factor not supported with op != Average")
-        if op == Adasum or passes > 1:
-            what = "Adasum in an optimizer" if op == Adasum else "backward_passes_per_step"
+        if passes > 1:
             raise NotImplementedError(
-                f"Runyard's layer for Horovod has no {what} for TensorFlow: leave it out, or use Horovod itself "
-                "(runyard config set environments.horovod require)."
+                "Runyard's layer for Horovod has no backward_passes_per_step for TensorFlow: leave it out, or use "
+                "Horovod itself (runyard config set environments.horovod require)."
             )
-        self._compression, self._as_dense, self._op = compression, sparse_as_dense, op_of(op, None)
+        self._compression, self._as_dense, self.op = compression, sparse_as_dense, op_of(op, None)
+        self._process_set = process_set
         self._factors = (1.0 / predivide, predivide)
 
     def __call__(self, gradients: Sequence[Any]) -> list[Any]:
         """The gradients of all ranks, in the same order; None stays None."""
-        if size() == 1:
+        if len(ranks_of(self._process_set)) == 1:
             return list(gradients)
         held = [
             tf.convert_to_tensor(each) if self._as_dense and isinstance(each, tf.IndexedSlices) else each
@@ -101,13 +101,15 @@ class Reduction:
         ]
         if dense:
             small = [self._compression.compress(held[place]) for place in dense]
-            name = f"gradients.{_mark([tensor for tensor, _ in small])}"
-            reduced = reduce_all([tensor for tensor, _ in small], name, self._op, *self._factors)
+            given = [tensor for tensor, _ in small]
+            name = _basics.name("gradients", _mark(given), self._process_set)
+            reduced = reduce_all(given, name, self.op, *self._factors, self._process_set)
             for place, tensor, (_, context) in zip(dense, reduced, small):
                 found[place] = self._compression.decompress(tensor, context)
         for place, each in enumerate(held):
             if isinstance(each, tf.IndexedSlices):
-                found[place] = _slices(each, f"gradients.{_mark(held)}.slices.{place}", self._op)
+                name = _basics.name("gradients", f"{_mark(held)}.slices.{place}", self._process_set)
+                found[place] = _slices(each, name, self.op, self._process_set)
         return found
 
 
@@ -170,6 +172,26 @@ class _GraphOptimizer(tf.compat.v1.train.Optimizer):
         return self._optimizer.variables(*args, **kwargs)
 
 
+class _GraphAdasum(_GraphOptimizer):
+    """Each rank applies its own gradients, and what its variables have changed by is combined by Adasum."""
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        return self._optimizer.compute_gradients(*args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
+        pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
+        held = [variable for _, variable in pairs]
+        with tf.control_dependencies([gradient for gradient, _ in pairs]):
+            starts = [tf.raw_ops.DeepCopy(x=variable.read_value()) for variable in held]
+        with tf.control_dependencies(starts):
+            applied = self._optimizer.apply_gradients(pairs, *args, **kwargs)
+        with tf.control_dependencies([applied]):
+            deltas = [variable.read_value() - start for variable, start in zip(held, starts)]
+        combined = self._reduction(deltas)
+        done = [variable.assign(start + delta) for variable, start, delta in zip(held, starts, combined)]
+        return tf.group(*done)
+
+
 def DistributedOptimizer(
     optimizer: Any,
     name: str | None = None,
@@ -192,7 +214,8 @@ def DistributedOptimizer(
         compression, sparse_as_dense, op, gradient_predivide_factor, backward_passes_per_step, process_set
     )
     if isinstance(optimizer, tf.compat.v1.train.Optimizer):
-        return _GraphOptimizer(optimizer, reduction, name, use_locking)
+        kind = _GraphOptimizer if op != Adasum else _GraphAdasum
+        return kind(optimizer, reduction, name, use_locking)
     return with_reduction(optimizer, reduction)
 
 
@@ -201,6 +224,11 @@ def with_reduction(optimizer: Any, reduction: Reduction) -> Any:
     kind = type(optimizer)
     if getattr(kind, "_horovod", False):
         return optimizer
+    if reduction.op == Adasum:
+        raise NotImplementedError(
+            "Horovod has no Adasum for optimizers of Keras: op=hvd.Adasum is for hvd.allreduce, "
+            "hvd.DistributedGradientTape and optimizers of tf.compat.v1.train."
+        )
 
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
         return kind.apply(self, reduction(list(grads)), trainable_variables)

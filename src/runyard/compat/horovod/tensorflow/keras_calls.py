@@ -53,27 +53,42 @@ def allreduce(
 ) -> Any:
     """The reduction of an array or a number over all ranks, as an array or a number."""
     more = {"op": str(op_of(op, average)), "prescale": float(prescale_factor), "postscale": float(postscale_factor)}
-    return _plain(_do(ALLREDUCE, _basics.name("allreduce", name), [_array(value)], **more)[0])
+    return _plain(_do(ALLREDUCE, _basics.name("allreduce", name, process_set), [_array(value)], process_set, **more)[0])
 
 
 def allgather(value: Any, name: str | None = None, process_set: Any = None) -> Any:
-    return _do(ALLGATHER, _basics.name("allgather", name), [_array(value)])[0]
+    return _do(ALLGATHER, _basics.name("allgather", name, process_set), [_array(value)], process_set)[0]
 
 
 def broadcast(value: Any, root_rank: int, name: str | None = None, process_set: Any = None) -> Any:
-    return _plain(_do(BROADCAST, _basics.name("broadcast", name), [_array(value)], root=root_rank)[0])
+    called = _basics.name("broadcast", name, process_set)
+    return _plain(_do(BROADCAST, called, [_array(value)], process_set, root=root_rank)[0])
 
 
 def reducescatter(value: Any, name: str | None = None, op: Any = Average, process_set: Any = None) -> Any:
-    return _do(REDUCESCATTER, _basics.name("reducescatter", name), [_array(value)], op=str(op_of(op, None)))[0]
+    called = _basics.name("reducescatter", name, process_set)
+    return _do(REDUCESCATTER, called, [_array(value)], process_set, op=str(op_of(op, None)))[0]
 
 
-def load_model_with(load: Callable[..., Any], filepath: Any, custom_objects: Any, compression: Any) -> Any:
-    """A saved model whose optimizer, with its state, applies the gradients of all ranks."""
-    model = load(filepath, custom_objects=custom_objects)
-    if getattr(model, "optimizer", None) is not None:
-        DistributedOptimizer(model.optimizer, compression=compression)
-    return model
+def loader(load: Callable[..., Any]) -> Callable[..., Any]:
+    """`load_model` of one Keras."""
+
+    def load_model(
+        filepath: Any, custom_optimizers: Any = None, custom_objects: Any = None, compression: Any = Compression.none
+    ) -> Any:
+        """A saved model whose optimizer, with its state, applies the gradients of all ranks."""
+        model = load(filepath, custom_objects=custom_objects)
+        if getattr(model, "optimizer", None) is not None:
+            DistributedOptimizer(model.optimizer, compression=compression)
+        return model
+
+    return load_model
+
+
+def callback(of: type, base: type, module: str) -> Any:
+    """A callback of one Keras, under the name that Horovod has for it."""
+    name = f"{of.__name__}Callback"
+    return type(name, (of, base), {"__module__": module, "__doc__": of.__doc__})
 
 
 def _array(value: Any) -> Any:
@@ -84,7 +99,7 @@ def _plain(array: Any) -> Any:
     return array if array.shape else array[()]
 
 
-class Broadcast:
+class BroadcastGlobalVariables:
     """All ranks begin with the weights of one, and with the state of its optimizer."""
 
     model: Any

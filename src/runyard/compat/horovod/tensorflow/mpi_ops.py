@@ -12,14 +12,34 @@ import numpy
 import tensorflow as tf
 
 from ..common.exceptions import HorovodInternalError  # noqa: F401 - scripts import it from here
-from ..core import basics
-from ..core.basics import Adasum, Average, Basics, Max, Min, Product, Sum, check_process_set, op_of
+from ..core import sessions
+from ..core.basics import Adasum, Average, Basics, Max, Min, Product, Sum, op_of
+from ..core.negotiator import Ticket
+from ..core.process_sets import (
+    ProcessSet,
+    add_process_set,
+    chosen_ranks,
+    get_process_set_ids_and_ranks,
+    global_process_set,
+    ranks_of,
+    remove_process_set,
+)
 from ..core.requests import ALLGATHER, ALLREDUCE, ALLTOALL, BROADCAST, REDUCESCATTER, Request
 from .transport import FRAMEWORK, ArrayTransport
 
-__all__ = ["Adasum", "Average", "Max", "Min", "Product", "Sum"]
-
-ProcessSet, global_process_set = basics.ProcessSet, basics.global_process_set
+__all__ = [
+    "Adasum",
+    "Average",
+    "Max",
+    "Min",
+    "ProcessSet",
+    "Product",
+    "Sum",
+    "add_process_set",
+    "get_process_set_ids_and_ranks",
+    "global_process_set",
+    "remove_process_set",
+]
 
 _basics = Basics(FRAMEWORK, ArrayTransport)
 
@@ -47,7 +67,11 @@ def rank_op(name: str | None = None) -> Any:
 
 
 def size_op(process_set_id: int = 0, name: str | None = None) -> Any:
-    return tf.identity(tf.constant(size(), tf.int32), name=name)
+    return tf.identity(tf.constant(len(ranks_of(process_set_id)), tf.int32), name=name)
+
+
+def process_set_included_op(process_set_id: int = 0, name: str | None = None) -> Any:
+    return tf.identity(tf.constant(int(rank() in ranks_of(process_set_id)), tf.int32), name=name)
 
 
 def local_rank_op(name: str | None = None) -> Any:
@@ -61,12 +85,17 @@ def local_size_op(name: str | None = None) -> Any:
 # -- how an array gets to the other ranks -----------------------------------------------------------------------------
 
 
-def _do(kind: str, name: str, arrays: Sequence[Any], **more: Any) -> list[Any]:
-    """Hand arrays in under a name, and wait for what comes back."""
+def _begin(kind: str, name: str, arrays: Sequence[Any], process_set: Any = None, **more: Any) -> Ticket:
+    """Hand arrays in under a name."""
     held = [numpy.asarray(array) for array in arrays]
     members = tuple((f"{name}:{place}", str(array.dtype), array.shape) for place, array in enumerate(held))
-    request = Request(name, kind, members, device=f"{FRAMEWORK}/cpu", **more)
-    found: list[Any] = basics.session().wait(basics.session().submit([request], [held])[0])
+    request = Request(name, kind, members, device=f"{FRAMEWORK}/cpu", ranks=chosen_ranks(process_set), **more)
+    return sessions.current().submit([request], [held])[0]
+
+
+def _do(kind: str, name: str, arrays: Sequence[Any], process_set: Any = None, **more: Any) -> list[Any]:
+    """Hand arrays in, and wait for what comes back."""
+    found: list[Any] = sessions.current().wait(_begin(kind, name, arrays, process_set, **more))
     return found
 
 
@@ -93,7 +122,14 @@ def _rows_unknown(tensor: Any) -> Any:
     return shape if shape.rank is None else tf.TensorShape([None, *shape[1:]])
 
 
-def reduce_all(tensors: Sequence[Any], name: str, op: Any, prescale: float = 1.0, postscale: float = 1.0) -> list[Any]:
+def reduce_all(
+    tensors: Sequence[Any],
+    name: str,
+    op: Any,
+    prescale: float = 1.0,
+    postscale: float = 1.0,
+    process_set: Any = None,
+) -> list[Any]:
     """Reduce some tensors in one operation; gradients are reduced in the same way on their way back."""
     more = {"op": str(op), "prescale": float(prescale), "postscale": float(postscale)}
 
@@ -102,7 +138,7 @@ def reduce_all(tensors: Sequence[Any], name: str, op: Any, prescale: float = 1.0
             given,
             [tensor.dtype for tensor in given],
             [tensor.shape for tensor in given],
-            lambda arrays: _do(ALLREDUCE, called, arrays, **more),
+            lambda arrays: _do(ALLREDUCE, called, arrays, process_set, **more),
         )
 
     @tf.custom_gradient
@@ -118,7 +154,7 @@ def reduce_all(tensors: Sequence[Any], name: str, op: Any, prescale: float = 1.0
 # -- the calls --------------------------------------------------------------------------------------------------------
 
 
-def grouped_gather(tensors: Sequence[Any], name: str) -> list[Any]:
+def grouped_gather(tensors: Sequence[Any], name: str, process_set: Any = None) -> list[Any]:
     given = _tensors(tensors)
 
     @tf.custom_gradient
@@ -127,16 +163,17 @@ def grouped_gather(tensors: Sequence[Any], name: str) -> list[Any]:
             held,
             [tensor.dtype for tensor in held],
             [_rows_unknown(tensor) for tensor in held],
-            lambda arrays: _do(ALLGATHER, name, arrays),
+            lambda arrays: _do(ALLGATHER, name, arrays, process_set),
         )
 
         def back(*gradients: Any) -> Any:
             def mine(arrays: list[Any]) -> list[Any]:
                 half = len(arrays) // 2
-                summed = _do(ALLREDUCE, f"{name}.backward", arrays[:half], op="sum")
-                rows = basics.session().share(f"{name}.rows", [int(array.shape[0]) for array in arrays[half:]])
-                starts = [sum(each[place] for each in rows[: rank()]) for place in range(half)]
-                own = rows[rank()]
+                summed = _do(ALLREDUCE, f"{name}.backward", arrays[:half], process_set, op="sum")
+                counts = [int(array.shape[0]) for array in arrays[half:]]
+                rows = sessions.current().share(f"{name}.rows", counts, chosen_ranks(process_set))
+                me = ranks_of(process_set).index(rank())
+                starts, own = [sum(each[place] for each in rows[:me]) for place in range(half)], rows[me]
                 return [array[start : start + own[place]] for place, (array, start) in enumerate(zip(summed, starts))]
 
             return _op([*gradients, *held], [t.dtype for t in gradients], [t.shape for t in held], mine)
@@ -148,28 +185,26 @@ def grouped_gather(tensors: Sequence[Any], name: str) -> list[Any]:
 
 def allgather(tensor: Any, name: str | None = None, ignore_name_scope: bool = False, process_set: Any = None) -> Any:
     """The tensors of all ranks, one after another in the order of the ranks."""
-    check_process_set(process_set)
-    return grouped_gather([tensor], _basics.name("allgather", name))[0]
+    return grouped_gather([tensor], _basics.name("allgather", name, process_set), process_set)[0]
 
 
 def grouped_allgather(tensors: Sequence[Any], name: str | None = None, process_set: Any = None) -> list[Any]:
-    check_process_set(process_set)
-    return grouped_gather(tensors, _basics.name("grouped_allgather", name))
+    return grouped_gather(tensors, _basics.name("grouped_allgather", name, process_set), process_set)
 
 
-def broadcast_all(tensors: Sequence[Any], root_rank: int, name: str) -> list[Any]:
+def broadcast_all(tensors: Sequence[Any], root_rank: int, name: str, process_set: Any = None) -> list[Any]:
     def sent(given: Sequence[Any]) -> list[Any]:
         return _op(
             given,
             [tensor.dtype for tensor in given],
             [tensor.shape for tensor in given],
-            lambda arrays: _do(BROADCAST, name, arrays, root=int(root_rank)),
+            lambda arrays: _do(BROADCAST, name, arrays, process_set, root=int(root_rank)),
         )
 
     @tf.custom_gradient
     def broadcasted(*given: Any) -> Any:
         def back(*gradients: Any) -> Any:
-            summed = reduce_all(gradients, f"{name}.backward", Sum)
+            summed = reduce_all(gradients, f"{name}.backward", Sum, process_set=process_set)
             return summed if rank() == root_rank else [tf.zeros_like(each) for each in summed]
 
         return tuple(sent(given)), back
@@ -180,8 +215,7 @@ def broadcast_all(tensors: Sequence[Any], root_rank: int, name: str) -> list[Any
 def broadcast(
     tensor: Any, root_rank: int, name: str | None = None, ignore_name_scope: bool = False, process_set: Any = None
 ) -> Any:
-    check_process_set(process_set)
-    return broadcast_all([tensor], root_rank, _basics.name("broadcast", name))[0]
+    return broadcast_all([tensor], root_rank, _basics.name("broadcast", name, process_set), process_set)[0]
 
 
 def alltoall(
@@ -192,22 +226,13 @@ def alltoall(
     process_set: Any = None,
 ) -> Any:
     """Each rank sends some of its rows to every other; with `splits`, how many came from each is returned as well."""
-    check_process_set(process_set)
-    called = _basics.name("alltoall", name)
+    called = _basics.name("alltoall", name, process_set)
     given = tf.convert_to_tensor(tensor)
     rows = tf.convert_to_tensor(splits if splits is not None else [], tf.int32)
 
     def exchange(arrays: list[Any], name: str) -> list[Any]:
         array, wanted = arrays
-        if not wanted.size:
-            if array.shape[0] % size():
-                raise ValueError(
-                    f"The first dimension, {array.shape[0]}, cannot be split evenly among {size()} ranks: give splits."
-                )
-            wanted = numpy.full(size(), array.shape[0] // size())
-        if len(wanted) != size() or int(wanted.sum()) != array.shape[0]:
-            raise ValueError(f"splits must have a number of rows for each of {size()} ranks, not {wanted.tolist()}.")
-        return _do(ALLTOALL, name, [array], splits=tuple(int(each) for each in wanted))
+        return _do(ALLTOALL, name, [array], process_set, splits=_splits_of(array, wanted, process_set))
 
     @tf.custom_gradient
     def exchanged(held: Any, wanted: Any) -> Any:
@@ -224,8 +249,27 @@ def alltoall(
     return output if splits is None else (output, received)
 
 
+def _splits_of(array: Any, wanted: Any, process_set: Any) -> tuple[int, ...]:
+    """How many rows go to each rank: what was wanted, or as many to each."""
+    count, rows = len(ranks_of(process_set)), array.shape[0] if array.ndim else 0
+    if not wanted.size:
+        if rows % count:
+            raise ValueError(f"The first dimension, {rows}, cannot be split evenly among {count} ranks: give splits.")
+        wanted = numpy.full(count, rows // count)
+    if len(wanted) != count or int(wanted.sum()) != rows or int(wanted.min()) < 0:
+        raise ValueError(
+            f"splits must have a number of rows for each of {count} ranks, {rows} in all, not {wanted.tolist()}."
+        )
+    return tuple(int(each) for each in wanted)
+
+
 def reducescatter_all(
-    tensors: Sequence[Any], name: str, op: Any, prescale: float = 1.0, postscale: float = 1.0
+    tensors: Sequence[Any],
+    name: str,
+    op: Any,
+    prescale: float = 1.0,
+    postscale: float = 1.0,
+    process_set: Any = None,
 ) -> list[Any]:
     more = {"op": str(op), "prescale": float(prescale), "postscale": float(postscale)}
 
@@ -235,12 +279,13 @@ def reducescatter_all(
             given,
             [tensor.dtype for tensor in given],
             [_rows_unknown(tensor) for tensor in given],
-            lambda arrays: _do(REDUCESCATTER, name, arrays, **more),
+            lambda arrays: _do(REDUCESCATTER, name, arrays, process_set, **more),
         )
 
         def back(*gradients: Any) -> Any:
-            factor = prescale * postscale / (size() if op == Average else 1)
-            return [each * tf.cast(factor, each.dtype) for each in grouped_gather(gradients, f"{name}.backward")]
+            factor = prescale * postscale / (len(ranks_of(process_set)) if op == Average else 1)
+            whole = grouped_gather(gradients, f"{name}.backward", process_set)
+            return [each * tf.cast(factor, each.dtype) for each in whole]
 
         return tuple(outputs), back
 
@@ -257,9 +302,8 @@ def reducescatter(
     **ignored: Any,
 ) -> Any:
     """This rank's part of the reduced tensor, by rows; the first ranks have one more where there is a rest."""
-    check_process_set(process_set)
-    called = _basics.name("reducescatter", name)
-    return reducescatter_all([tensor], called, op_of(op, None), prescale_factor, postscale_factor)[0]
+    called, chosen = _basics.name("reducescatter", name, process_set), op_of(op, None)
+    return reducescatter_all([tensor], called, chosen, prescale_factor, postscale_factor, process_set)[0]
 
 
 def grouped_reducescatter(
@@ -271,6 +315,5 @@ def grouped_reducescatter(
     postscale_factor: float = 1.0,
     **ignored: Any,
 ) -> list[Any]:
-    check_process_set(process_set)
-    called = _basics.name("grouped_reducescatter", name)
-    return reducescatter_all(tensors, called, op_of(op, None), prescale_factor, postscale_factor)
+    called, chosen = _basics.name("grouped_reducescatter", name, process_set), op_of(op, None)
+    return reducescatter_all(tensors, called, chosen, prescale_factor, postscale_factor, process_set)

@@ -1,4 +1,4 @@
-"""What gradients are made smaller by on their way: nothing, or half precision."""
+"""What gradients of torch are made smaller by on their way."""
 
 from __future__ import annotations
 
@@ -6,41 +6,19 @@ from typing import Any
 
 import torch
 
+from ..core.compression import Compressor, HalfCompressor, NoneCompressor
 
-class Compressor:
-    """The interface; scripts bring their own by deriving from it."""
 
-    @staticmethod
-    def compress(tensor: Any) -> tuple[Any, Any]:
-        raise NotImplementedError
+class FP16Compressor(HalfCompressor, Compressor):  # type: ignore[misc]  # asked through the class, as the others are
+    half = torch.float16
 
     @staticmethod
-    def decompress(tensor: Any, ctx: Any) -> Any:
-        raise NotImplementedError
-
-
-class NoneCompressor(Compressor):
-    @staticmethod
-    def compress(tensor: Any) -> tuple[Any, Any]:
-        return tensor, None
+    def floating(dtype: Any) -> bool:
+        return bool(dtype.is_floating_point)
 
     @staticmethod
-    def decompress(tensor: Any, ctx: Any) -> Any:
-        return tensor
-
-
-class FP16Compressor(Compressor):
-    """Floating point numbers travel with 16 bits, and come back with as many as they had."""
-
-    @staticmethod
-    def compress(tensor: Any) -> tuple[Any, Any]:
-        if not tensor.dtype.is_floating_point:
-            return tensor, tensor.dtype
-        return tensor.type(torch.float16), tensor.dtype
-
-    @staticmethod
-    def decompress(tensor: Any, ctx: Any) -> Any:
-        return tensor.type(ctx) if ctx is not None and ctx.is_floating_point else tensor
+    def cast(tensor: Any, dtype: Any) -> Any:
+        return tensor.type(dtype)
 
 
 class Compression:

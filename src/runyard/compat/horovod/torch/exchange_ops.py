@@ -7,56 +7,53 @@ from typing import Any, Sequence
 import torch
 
 from ..core import basics
-from ..core.basics import check_process_set, op_of
+from ..core.basics import op_of
+from ..core.process_sets import global_process_set, ranks_of
 from ..core.requests import ALLTOALL, REDUCESCATTER
 from .compression import Compression
-from .mpi_ops import _basics, _first, _submit, allgather_async, global_process_set, size, synchronize
+from .mpi_ops import _backward, _basics, _first, _submit, allgather_async, synchronize
 
 barrier = _basics.barrier
 
 
-def _splits_of(tensor: Any, splits: Any) -> list[int]:
+def _splits_of(tensor: Any, splits: Any, process_set: Any) -> list[int]:
+    size, rows = len(ranks_of(process_set)), tensor.shape[0] if tensor.dim() else 0
     if splits is None:
-        if tensor.dim() and tensor.shape[0] % size():
-            raise ValueError(
-                f"The first dimension, {tensor.shape[0]}, cannot be split evenly among {size()} ranks: give splits."
-            )
-        return [tensor.shape[0] // size() if tensor.dim() else 0] * size()
+        if rows % size:
+            raise ValueError(f"The first dimension, {rows}, cannot be split evenly among {size} ranks: give splits.")
+        return [rows // size] * size
     found = [int(each) for each in (splits.tolist() if hasattr(splits, "tolist") else splits)]
-    if len(found) != size() or (tensor.dim() and sum(found) != tensor.shape[0]) or min(found) < 0:
-        raise ValueError(
-            f"splits must have a number of rows for each of {size()} ranks, {tensor.shape[0]} in all, not {found}."
-        )
+    if len(found) != size or sum(found) != rows or min(found) < 0:
+        raise ValueError(f"splits must have a number of rows for each of {size} ranks, {rows} in all, not {found}.")
     return found
 
 
 def alltoall_async(
     tensor: Any, splits: Any = None, name: str | None = None, process_set: Any = global_process_set
 ) -> int:
-    check_process_set(process_set)
-    own, rows = tensor.detach(), _splits_of(tensor, splits)
-    called = _basics.name("alltoall", name)
+    own, rows = tensor.detach(), _splits_of(tensor, splits, process_set)
+    called = _basics.name("alltoall", name, process_set)
 
     def finish(found: Any) -> Any:
         output, received = found
         return output if splits is None else (output, received)
 
-    return _submit(ALLTOALL, called, [own], [own], finish, splits=tuple(rows))
+    return _submit(ALLTOALL, called, [own], [own], finish, process_set, splits=tuple(rows))
 
 
 class _Alltoall(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: Any, splits: Any, name: Any, process_set: Any) -> Any:
-        rows = torch.tensor(_splits_of(tensor, splits), dtype=torch.int32)
+        rows = torch.tensor(_splits_of(tensor, splits, process_set), dtype=torch.int32)
         output, received = synchronize(alltoall_async(tensor, rows, name, process_set))
-        ctx.received, ctx.name = received, name
+        ctx.received, ctx.name, ctx.process_set = received, name, process_set
         ctx.mark_non_differentiable(received)
         return output, received
 
     @staticmethod
     def backward(ctx: Any, gradient: Any, _: Any) -> Any:
-        called = None if ctx.name is None else f"{ctx.name}.backward"
-        back, _received = synchronize(alltoall_async(gradient.contiguous(), ctx.received, called))
+        handle = alltoall_async(gradient.contiguous(), ctx.received, _backward(ctx.name), ctx.process_set)
+        back, _received = synchronize(handle)
         return back, None, None, None
 
 
@@ -69,11 +66,10 @@ def alltoall(tensor: Any, splits: Any = None, name: str | None = None, process_s
 def _reducescatter(
     tensors: Sequence[Any], name: str, op: Any, pre: float, post: float, process_set: Any, finish: Any
 ) -> int:
-    check_process_set(process_set)
     own = [tensor.detach() for tensor in tensors]
     names = [f"{name}_{place + 1}" for place in range(len(own))] if len(own) > 1 else []
     more = {"op": str(op_of(op, None)), "prescale": float(pre), "postscale": float(post)}
-    return _submit(REDUCESCATTER, name, own, own, finish, names, **more)
+    return _submit(REDUCESCATTER, name, own, own, finish, process_set, names, **more)
 
 
 def reducescatter_async(
@@ -84,7 +80,7 @@ def reducescatter_async(
     prescale_factor: float = 1.0,
     postscale_factor: float = 1.0,
 ) -> int:
-    called = _basics.name("reducescatter", name)
+    called = _basics.name("reducescatter", name, process_set)
     return _reducescatter([tensor], called, op, prescale_factor, postscale_factor, process_set, _first)
 
 
@@ -96,21 +92,22 @@ def grouped_reducescatter_async(
     prescale_factor: float = 1.0,
     postscale_factor: float = 1.0,
 ) -> int:
-    called = _basics.name("grouped_reducescatter", name)
+    called = _basics.name("grouped_reducescatter", name, process_set)
     return _reducescatter(tensors, called, op, prescale_factor, postscale_factor, process_set, list)
 
 
 class _Reducescatter(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: Any, op: Any, name: Any, process_set: Any, pre: float, post: float) -> Any:
-        ctx.op, ctx.name, ctx.scale = op, name, pre * post
+        ctx.op, ctx.name, ctx.scale, ctx.process_set = op, name, pre * post, process_set
         return synchronize(reducescatter_async(tensor, name, op, process_set, pre, post))
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        called = None if ctx.name is None else f"{ctx.name}.backward"
-        whole = synchronize(allgather_async(gradient.contiguous(), called)) * ctx.scale
-        return (whole / size() if ctx.op == basics.Average else whole), None, None, None, None, None
+        handle = allgather_async(gradient.contiguous(), _backward(ctx.name), ctx.process_set)
+        whole = synchronize(handle) * ctx.scale
+        size = len(ranks_of(ctx.process_set))
+        return (whole / size if ctx.op == basics.Average else whole), None, None, None, None, None
 
 
 def reducescatter(

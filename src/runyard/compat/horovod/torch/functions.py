@@ -7,13 +7,13 @@ from typing import Any, Iterable, Mapping
 import torch
 
 from ..core import objects
+from ..core.process_sets import ranks_of
 from .mpi_ops import (
     _basics,
     allgather_async,
     broadcast_async_,
     global_process_set,
     rank,
-    size,
     synchronize,
 )
 
@@ -42,7 +42,7 @@ def broadcast_object(
     obj: Any = None, root_rank: int = 0, name: str | None = None, process_set: Any = global_process_set
 ) -> Any:
     """What one rank has, on all of them: anything that can be pickled."""
-    called = _basics.name("broadcast_object", name)
+    called = _basics.name("broadcast_object", name, process_set)
     content = bytearray(objects.dump(obj)) if rank() == root_rank else bytearray()
     length = torch.tensor([len(content)], dtype=torch.int64)
     synchronize(broadcast_async_(length, root_rank, f"{called}.length", process_set))
@@ -53,7 +53,7 @@ def broadcast_object(
 
 def allgather_object(obj: Any, name: str | None = None, process_set: Any = global_process_set) -> list[Any]:
     """What every rank has, in the order of the ranks."""
-    called = _basics.name("allgather_object", name)
+    called = _basics.name("allgather_object", name, process_set)
     content = torch.frombuffer(bytearray(objects.dump(obj)), dtype=torch.uint8)
     lengths = synchronize(allgather_async(torch.tensor([content.numel()]), f"{called}.lengths", process_set))
     whole = synchronize(allgather_async(content, f"{called}.content", process_set))
@@ -61,7 +61,7 @@ def allgather_object(obj: Any, name: str | None = None, process_set: Any = globa
     for length in lengths.tolist():
         found.append(objects.load(whole[start : start + length].numpy().tobytes()))
         start += length
-    assert len(found) == size()
+    assert len(found) == len(ranks_of(process_set))
     return found
 
 

@@ -6,23 +6,43 @@ was given (a trailing underscore). The plain forms can be differentiated through
 
 from __future__ import annotations
 
-import itertools
-import threading
+import functools
 from typing import Any, Callable, Sequence
 
 import torch
 
 from ..common.exceptions import HorovodInternalError  # noqa: F401 - scripts import it from here
-from ..core import basics
-from ..core.basics import Adasum, Average, Basics, Max, Min, Product, Sum, check_process_set, op_of
-from ..core.negotiator import Ticket
+from ..core import sessions
+from ..core.basics import Adasum, Average, Basics, Max, Min, Product, Sum, op_of
+from ..core.handles import Finish, handle_of, poll, synchronize
+from ..core.process_sets import (
+    ProcessSet,
+    add_process_set,
+    chosen_ranks,
+    get_process_set_ids_and_ranks,
+    global_process_set,
+    ranks_of,
+    remove_process_set,
+)
 from ..core.requests import ALLGATHER, ALLREDUCE, BROADCAST, Request
 from .compression import Compression
 from .transport import FRAMEWORK, TorchTransport
 
-__all__ = ["Adasum", "Average", "Max", "Min", "Product", "Sum"]
-
-ProcessSet, global_process_set = basics.ProcessSet, basics.global_process_set
+__all__ = [
+    "Adasum",
+    "Average",
+    "Max",
+    "Min",
+    "ProcessSet",
+    "Product",
+    "Sum",
+    "add_process_set",
+    "get_process_set_ids_and_ranks",
+    "global_process_set",
+    "poll",
+    "remove_process_set",
+    "synchronize",
+]
 
 _basics = Basics(FRAMEWORK, TorchTransport)
 
@@ -49,37 +69,18 @@ def rocm_built(verbose: bool = False) -> bool:
     return getattr(torch.version, "hip", None) is not None
 
 
-# -- handles ----------------------------------------------------------------------------------------------------------
-
-_Finish = Callable[[Any], Any]
-_handles: dict[int, tuple[list[Ticket], _Finish]] = {}
-_numbers = itertools.count(1)
-_lock = threading.Lock()
-
-
-def poll(handle: int) -> bool:
-    """Whether an asynchronous call is done; `synchronize` then returns at once."""
-    return all(ticket.done for ticket in _handles[handle][0])
-
-
-def synchronize(handle: int) -> Any:
-    """Wait for an asynchronous call, and return its result. A handle is good for one call."""
-    with _lock:
-        tickets, finish = _handles.pop(handle, ([], None))
-    if finish is None:
-        raise ValueError(f"There is no call under way with the handle {handle}: it may be synchronized already.")
-    return finish([basics.session().wait(ticket) for ticket in tickets])
-
-
-def _handle(tickets: list[Ticket], finish: _Finish) -> int:
-    with _lock:
-        number = next(_numbers)
-        _handles[number] = (tickets, finish)
-    return number
+# -- how a tensor gets to the other ranks ------------------------------------------------------------------------------
 
 
 def _submit(
-    kind: str, name: str, tensors: Sequence[Any], payload: Any, finish: _Finish, names: Sequence[str] = (), **more: Any
+    kind: str,
+    name: str,
+    tensors: Sequence[Any],
+    payload: Any,
+    finish: Finish,
+    process_set: Any,
+    names: Sequence[str] = (),
+    **more: Any,
 ) -> int:
     """Hand one request in for some tensors."""
     members = tuple(
@@ -87,55 +88,117 @@ def _submit(
         for place, tensor in enumerate(tensors)
     )
     device = f"{FRAMEWORK}/{tensors[0].device.type}" if tensors else f"{FRAMEWORK}/cpu"
-    request = Request(name, kind, members, device=device, **more)
-    return _handle(basics.session().submit([request], [payload]), lambda outputs: finish(outputs[0]))
+    request = Request(name, kind, members, device=device, ranks=chosen_ranks(process_set), **more)
+    return handle_of(sessions.current().submit([request], [payload])[0], finish)
 
 
 def _first(outputs: Any) -> Any:
     return outputs[0]
 
 
+def _fresh(tensor: Any) -> Any:
+    """Where a result goes that leaves the tensor alone."""
+    return torch.empty_like(tensor, memory_format=torch.contiguous_format)
+
+
+def _itself(tensor: Any) -> Any:
+    return tensor
+
+
+def _named(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _waiting(begin: Callable[..., int]) -> Callable[..., Any]:
+    """The call that waits for what an `_async` call begins, with the same arguments."""
+
+    @functools.wraps(begin)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return synchronize(begin(*args, **kwargs))
+
+    return _named(call, begin.__name__.replace("_async", ""))
+
+
+def _backward(name: str | None) -> str | None:
+    return None if name is None else f"{name}.backward"
+
+
 # -- allreduce --------------------------------------------------------------------------------------------------------
 
 
-def _allreduce(name: str, pairs: list[Any], finish: _Finish, op: Any, pre: float, post: float, names: Any = ()) -> int:
+def _allreduce(
+    name: str, pairs: list[Any], finish: Finish, op: Any, pre: float, post: float, process_set: Any, names: Any = ()
+) -> int:
+    """Reduce pairs of what goes in and what the result is written to, in one request."""
     sources = [source.detach() for source, _ in pairs]
     payload = [(own, own if given is target else target.detach()) for own, (given, target) in zip(sources, pairs)]
     more = {"op": str(op), "prescale": float(pre), "postscale": float(post)}
-    return _submit(ALLREDUCE, name, sources, payload, finish, names, **more)
+    return _submit(ALLREDUCE, name, sources, payload, finish, process_set, names, **more)
 
 
-def allreduce_async(
-    tensor: Any,
-    average: bool | None = None,
-    name: str | None = None,
-    op: Any = None,
-    prescale_factor: float = 1.0,
-    postscale_factor: float = 1.0,
-    process_set: Any = global_process_set,
-) -> int:
-    check_process_set(process_set)
-    output = torch.empty_like(tensor, memory_format=torch.contiguous_format)
-    called = _basics.name("allreduce", name)
-    return _allreduce(
-        called, [(tensor, output)], lambda _: output, op_of(op, average), prescale_factor, postscale_factor
-    )
+def _reducing(into: Callable[[Any], Any], called: str) -> Callable[..., int]:
+    """`allreduce_async`, in the form that writes its result where `into` says."""
+
+    def begin(
+        tensor: Any,
+        average: bool | None = None,
+        name: str | None = None,
+        op: Any = None,
+        prescale_factor: float = 1.0,
+        postscale_factor: float = 1.0,
+        process_set: Any = global_process_set,
+    ) -> int:
+        output, full = into(tensor), _basics.name("allreduce", name, process_set)
+        chosen = op_of(op, average)
+        pairs = [(tensor, output)]
+        return _allreduce(full, pairs, lambda _: output, chosen, prescale_factor, postscale_factor, process_set)
+
+    return _named(begin, called)
 
 
-def allreduce_async_(
-    tensor: Any,
-    average: bool | None = None,
-    name: str | None = None,
-    op: Any = None,
-    prescale_factor: float = 1.0,
-    postscale_factor: float = 1.0,
-    process_set: Any = global_process_set,
-) -> int:
-    check_process_set(process_set)
-    called = _basics.name("allreduce", name)
-    return _allreduce(
-        called, [(tensor, tensor)], lambda _: tensor, op_of(op, average), prescale_factor, postscale_factor
-    )
+def _reducing_many(into: Callable[[Any], Any], called: str) -> Callable[..., int]:
+    """`grouped_allreduce_async`, likewise."""
+
+    def begin(
+        tensors: Sequence[Any],
+        average: bool | None = None,
+        name: str | None = None,
+        op: Any = None,
+        prescale_factor: float = 1.0,
+        postscale_factor: float = 1.0,
+        process_set: Any = global_process_set,
+    ) -> int:
+        if not tensors:
+            raise ValueError("A group of tensors must hold at least one.")
+        outputs, full = [into(tensor) for tensor in tensors], _basics.name("grouped_allreduce", name, process_set)
+        names = [f"{full}_{place + 1}of{len(tensors)}" for place in range(len(tensors))]
+        pairs, chosen = list(zip(tensors, outputs)), op_of(op, average)
+        scales = (prescale_factor, postscale_factor)
+        return _allreduce(full, pairs, lambda _: outputs, chosen, *scales, process_set, names)
+
+    return _named(begin, called)
+
+
+allreduce_async = _reducing(_fresh, "allreduce_async")
+allreduce_async_ = _reducing(_itself, "allreduce_async_")
+allreduce_ = _waiting(allreduce_async_)
+grouped_allreduce_async = _reducing_many(_fresh, "grouped_allreduce_async")
+grouped_allreduce_async_ = _reducing_many(_itself, "grouped_allreduce_async_")
+grouped_allreduce_ = _waiting(grouped_allreduce_async_)
+
+
+class _Reduced(torch.autograd.Function):
+    """Gradients are reduced as the tensors were; `call` does it under a name."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Any, name: str | None, *tensors: Any) -> Any:
+        ctx.call, ctx.name = call, name
+        return tuple(call(tensors, name))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return (None, None, *ctx.call([each.contiguous() for each in gradients], _backward(ctx.name)))
 
 
 def allreduce(
@@ -149,90 +212,13 @@ def allreduce(
     process_set: Any = global_process_set,
 ) -> Any:
     """The average of a tensor over all ranks, or another reduction of it."""
-    compressed, context = compression.compress(tensor)
-    reduced = _Allreduce.apply(compressed, op_of(op, average), name, prescale_factor, postscale_factor, process_set)
-    return compression.decompress(reduced, context)
+    more = (op_of(op, average), prescale_factor, postscale_factor, process_set)
 
+    def reduce(given: Sequence[Any], called: str | None) -> list[Any]:
+        return [synchronize(allreduce_async(given[0], None, called, *more))]
 
-def allreduce_(
-    tensor: Any,
-    average: bool | None = None,
-    name: str | None = None,
-    op: Any = None,
-    prescale_factor: float = 1.0,
-    postscale_factor: float = 1.0,
-    process_set: Any = global_process_set,
-) -> Any:
-    return synchronize(allreduce_async_(tensor, average, name, op, prescale_factor, postscale_factor, process_set))
-
-
-class _Allreduce(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, tensor: Any, op: Any, name: Any, pre: float, post: float, process_set: Any) -> Any:
-        ctx.of = (op, name, pre, post, process_set)
-        return synchronize(allreduce_async(tensor, None, name, op, pre, post, process_set))
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
-        op, name, pre, post, process_set = ctx.of
-        called = None if name is None else f"{name}.backward"
-        handle = allreduce_async(gradient.contiguous(), None, called, op, pre, post, process_set)
-        return (synchronize(handle), None, None, None, None, None)
-
-
-# -- many at once -----------------------------------------------------------------------------------------------------
-
-
-def _grouped(
-    tensors: Sequence[Any], targets: Sequence[Any], average: Any, name: Any, op: Any, pre: float, post: float, ps: Any
-) -> int:
-    check_process_set(ps)
-    if not tensors:
-        raise ValueError("A group of tensors must hold at least one.")
-    called = _basics.name("grouped_allreduce", name)
-    names = [f"{called}_{place + 1}of{len(tensors)}" for place in range(len(tensors))]
-    pairs = list(zip(tensors, targets))
-    return _allreduce(called, pairs, lambda _: list(targets), op_of(op, average), pre, post, names)
-
-
-def grouped_allreduce_async(
-    tensors: Sequence[Any],
-    average: bool | None = None,
-    name: str | None = None,
-    op: Any = None,
-    prescale_factor: float = 1.0,
-    postscale_factor: float = 1.0,
-    process_set: Any = global_process_set,
-) -> int:
-    outputs = [torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in tensors]
-    return _grouped(tensors, outputs, average, name, op, prescale_factor, postscale_factor, process_set)
-
-
-def grouped_allreduce_async_(
-    tensors: Sequence[Any],
-    average: bool | None = None,
-    name: str | None = None,
-    op: Any = None,
-    prescale_factor: float = 1.0,
-    postscale_factor: float = 1.0,
-    process_set: Any = global_process_set,
-) -> int:
-    return _grouped(tensors, tensors, average, name, op, prescale_factor, postscale_factor, process_set)
-
-
-class _GroupedAllreduce(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, name: Any, op: Any, pre: float, post: float, process_set: Any, *tensors: Any) -> Any:
-        ctx.of = (name, op, pre, post, process_set)
-        return tuple(synchronize(grouped_allreduce_async(tensors, None, name, op, pre, post, process_set)))
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        name, op, pre, post, process_set = ctx.of
-        called = None if name is None else f"{name}.backward"
-        whole = [gradient.contiguous() for gradient in gradients]
-        reduced = synchronize(grouped_allreduce_async(whole, None, called, op, pre, post, process_set))
-        return (None, None, None, None, None, *reduced)
+    small, context = compression.compress(tensor)
+    return compression.decompress(_Reduced.apply(reduce, name, small)[0], context)
 
 
 def grouped_allreduce(
@@ -245,40 +231,30 @@ def grouped_allreduce(
     postscale_factor: float = 1.0,
     process_set: Any = global_process_set,
 ) -> list[Any]:
-    small, contexts = zip(*[compression.compress(tensor) for tensor in tensors])
-    chosen = op_of(op, average)
-    reduced = _GroupedAllreduce.apply(name, chosen, prescale_factor, postscale_factor, process_set, *small)
-    return [compression.decompress(each, context) for each, context in zip(reduced, contexts)]
+    """Several tensors in one go."""
+    more = (op_of(op, average), prescale_factor, postscale_factor, process_set)
 
+    def reduce(given: Sequence[Any], called: str | None) -> Any:
+        return synchronize(grouped_allreduce_async(given, None, called, *more))
 
-def grouped_allreduce_(
-    tensors: Sequence[Any],
-    average: bool | None = None,
-    name: str | None = None,
-    op: Any = None,
-    prescale_factor: float = 1.0,
-    postscale_factor: float = 1.0,
-    process_set: Any = global_process_set,
-) -> Any:
-    return synchronize(
-        grouped_allreduce_async_(tensors, average, name, op, prescale_factor, postscale_factor, process_set)
-    )
+    small = [compression.compress(tensor) for tensor in tensors]
+    reduced = _Reduced.apply(reduce, name, *[each for each, _ in small])
+    return [compression.decompress(each, context) for each, (_, context) in zip(reduced, small)]
 
 
 def sparse_allreduce_async(tensor: Any, name: str | None, op: Any, process_set: Any = global_process_set) -> Any:
     """A call without arguments that waits for the result: rows of all ranks are gathered, and added where they meet."""
-    check_process_set(process_set)
     if op not in (Average, Sum):
         raise NotImplementedError(f"A sparse tensor can be averaged or summed, not reduced by {op}.")
-    packed = tensor.coalesce()
-    called = name if name is not None else _basics.name("sparse_allreduce", None)
-    indices = allgather_async(packed.indices().t().contiguous(), name=f"{called}.indices")
-    values = allgather_async(packed.values(), name=f"{called}.values")
+    packed, count = tensor.coalesce(), len(ranks_of(process_set))
+    called = name if name is not None else _basics.name("sparse_allreduce", None, process_set)
+    indices = allgather_async(packed.indices().t().contiguous(), f"{called}.indices", process_set)
+    values = allgather_async(packed.values(), f"{called}.values", process_set)
 
     def finish() -> Any:
         found = synchronize(values)
         if op == Average:
-            found = found / size() if found.is_floating_point() else found // size()
+            found = found / count if found.is_floating_point() else found // count
         return torch.sparse_coo_tensor(synchronize(indices).t(), found, tensor.shape).coalesce()
 
     return finish
@@ -288,32 +264,32 @@ def sparse_allreduce_async(tensor: Any, name: str | None, op: Any, process_set: 
 
 
 def allgather_async(tensor: Any, name: str | None = None, process_set: Any = global_process_set) -> int:
-    check_process_set(process_set)
     own = tensor.detach()
-    return _submit(ALLGATHER, _basics.name("allgather", name), [own], [own], _first)
+    return _submit(ALLGATHER, _basics.name("allgather", name, process_set), [own], [own], _first, process_set)
 
 
 def grouped_allgather_async(
     tensors: Sequence[Any], name: str | None = None, process_set: Any = global_process_set
 ) -> int:
-    check_process_set(process_set)
     own = [tensor.detach() for tensor in tensors]
-    called = _basics.name("grouped_allgather", name)
-    return _submit(ALLGATHER, called, own, own, list, [f"{called}_{place + 1}" for place in range(len(own))])
+    called = _basics.name("grouped_allgather", name, process_set)
+    names = [f"{called}_{place + 1}" for place in range(len(own))]
+    return _submit(ALLGATHER, called, own, own, list, process_set, names)
 
 
 class _Allgather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: Any, name: Any, process_set: Any) -> Any:
-        ctx.rows, ctx.name = tensor.shape[0], name
+        ctx.rows, ctx.name, ctx.process_set = tensor.shape[0], name, process_set
         return synchronize(allgather_async(tensor, name, process_set))
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        called = None if ctx.name is None else f"{ctx.name}.backward"
-        summed = synchronize(allreduce_async(gradient.contiguous(), name=called, op=Sum))
-        rows = basics.session().share(_basics.name("rows", called), ctx.rows)
-        return summed.narrow(0, sum(rows[: rank()]), ctx.rows), None, None
+        among, called = ctx.process_set, _backward(ctx.name)
+        summed = allreduce_(gradient.clone(memory_format=torch.contiguous_format), None, called, Sum, 1.0, 1.0, among)
+        name = _basics.name("rows", called, among)
+        rows = sessions.current().share(name, ctx.rows, chosen_ranks(among))
+        return summed.narrow(0, sum(rows[: ranks_of(among).index(rank())]), ctx.rows), None, None
 
 
 def allgather(tensor: Any, name: str | None = None, process_set: Any = global_process_set) -> Any:
@@ -334,41 +310,36 @@ def grouped_allgather(
 # -- broadcast --------------------------------------------------------------------------------------------------------
 
 
-def _broadcast(tensor: Any, target: Any, root_rank: int, name: str | None, process_set: Any) -> int:
-    check_process_set(process_set)
-    own = tensor.detach()
-    pairs = [(own, own if target is tensor else target.detach())]
-    called = _basics.name("broadcast", name)
-    return _submit(BROADCAST, called, [pairs[0][0]], pairs, lambda _: target, root=int(root_rank))
+def _sending(into: Callable[[Any], Any], called: str) -> Callable[..., int]:
+    """`broadcast_async`, in the form that writes its result where `into` says."""
+
+    def begin(tensor: Any, root_rank: int, name: str | None = None, process_set: Any = global_process_set) -> int:
+        own, target = tensor.detach(), into(tensor)
+        pairs = [(own, own if target is tensor else target.detach())]
+        full = _basics.name("broadcast", name, process_set)
+        return _submit(BROADCAST, full, [own], pairs, lambda _: target, process_set, root=int(root_rank))
+
+    return _named(begin, called)
 
 
-def broadcast_async(tensor: Any, root_rank: int, name: str | None = None, process_set: Any = global_process_set) -> int:
-    target = torch.empty_like(tensor, memory_format=torch.contiguous_format)
-    return _broadcast(tensor, target, root_rank, name, process_set)
-
-
-def broadcast_async_(
-    tensor: Any, root_rank: int, name: str | None = None, process_set: Any = global_process_set
-) -> int:
-    return _broadcast(tensor, tensor, root_rank, name, process_set)
+broadcast_async = _sending(_fresh, "broadcast_async")
+broadcast_async_ = _sending(_itself, "broadcast_async_")
+broadcast_ = _waiting(broadcast_async_)
 
 
 class _Broadcast(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: Any, root_rank: int, name: Any, process_set: Any) -> Any:
-        ctx.root, ctx.name = root_rank, name
+        ctx.root, ctx.name, ctx.process_set = root_rank, name, process_set
         return synchronize(broadcast_async(tensor, root_rank, name, process_set))
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        called = None if ctx.name is None else f"{ctx.name}.backward"
-        summed = synchronize(allreduce_async(gradient.contiguous(), name=called, op=Sum))
+        whole = gradient.clone(memory_format=torch.contiguous_format)
+        summed = allreduce_(whole, None, _backward(ctx.name), Sum, 1.0, 1.0, ctx.process_set)
         return summed if rank() == ctx.root else torch.zeros_like(summed), None, None, None
 
 
 def broadcast(tensor: Any, root_rank: int, name: str | None = None, process_set: Any = global_process_set) -> Any:
+    """The tensor of one rank, on all of them; `root_rank` counts all ranks, also in a process set."""
     return _Broadcast.apply(tensor, root_rank, name, process_set)
-
-
-def broadcast_(tensor: Any, root_rank: int, name: str | None = None, process_set: Any = global_process_set) -> Any:
-    return synchronize(broadcast_async_(tensor, root_rank, name, process_set))

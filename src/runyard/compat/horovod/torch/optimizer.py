@@ -14,9 +14,13 @@ from typing import Any, Iterator, Sequence
 
 import torch
 
-from ..core.basics import Adasum, Average, Sum, check_process_set
-from .compression import Compression, NoneCompressor
-from .mpi_ops import _allreduce, global_process_set, sparse_allreduce_async, synchronize
+from ..core.basics import Adasum, Average, Sum
+from ..core.compression import NoneCompressor
+from ..core.process_sets import chosen_ranks, global_process_set
+from .adasum_optimizer import AdasumMethods, Deltas
+from .collectives import LARGE
+from .compression import Compression
+from .mpi_ops import _allreduce, _basics, sparse_allreduce_async, synchronize
 
 BUCKET = 25 << 20
 """Bytes of a bucket, as torch's own DistributedDataParallel has it; HOROVOD_FUSION_THRESHOLD sets another size."""
@@ -91,7 +95,8 @@ class _Gradients:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
             if parameter.grad.is_sparse and not options["sparse_as_dense"]:
-                waits = sparse_allreduce_async(parameter.grad, f"{self.names[parameter]}.sparse", options["op"])
+                name, among = f"{self.names[parameter]}.sparse", options["process_set"]
+                waits = sparse_allreduce_async(parameter.grad, name, options["op"], among)
                 bucket.sparse.append((parameter, waits))
                 continue
             if parameter.grad.is_sparse:
@@ -102,13 +107,15 @@ class _Gradients:
             bucket.handle = self._send(bucket, [parameter.grad for parameter in dense], names)
 
     def _send(self, bucket: _Bucket, gradients: list[Any], names: list[str]) -> int:
-        options, name = self.options, f"gradients.{bucket.name}"
+        options, among = self.options, self.options["process_set"]
+        name = _basics.name("gradients", bucket.name, among)
         pre, post = 1.0, 1.0
         if options["op"] == Average and options["predivide"] != 1.0:
             pre, post = 1.0 / options["predivide"], options["predivide"]
         compression = options["compression"]
         if compression is NoneCompressor:
-            return _allreduce(name, list(zip(gradients, gradients)), lambda _: None, options["op"], pre, post, names)
+            pairs = list(zip(gradients, gradients))
+            return _allreduce(name, pairs, lambda _: None, options["op"], pre, post, among, names)
         small = [compression.compress(gradient) for gradient in gradients]
 
         def finish(_: Any) -> None:
@@ -116,7 +123,7 @@ class _Gradients:
                 gradient.copy_(compression.decompress(tensor, context))
 
         pairs = [(tensor, tensor) for tensor, _ in small]
-        return _allreduce(name, pairs, finish, options["op"], pre, post, names)
+        return _allreduce(name, pairs, finish, options["op"], pre, post, among, names)
 
     def synchronize(self) -> None:
         """Wait until all gradients are those of all ranks. What no backward pass has reached counts as zero."""
@@ -206,24 +213,19 @@ def DistributedOptimizer(
 
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     """
-    check_process_set(process_set)
+    chosen_ranks(process_set)  # which says so where this rank is none of them
     if gradient_predivide_factor != 1.0 and op != Average:
         raise ValueError("gradient_predivide_factor not supported with op != Average")
-    if op == Adasum:
-        raise NotImplementedError(
-            "Runyard's layer for Horovod does Adasum for single tensors (hvd.allreduce(..., op=hvd.Adasum)), not in an "
-            "optimizer: use op=hvd.Average, or Horovod itself (runyard config set environments.horovod require)."
-        )
-    if op not in (Average, Sum):
-        raise ValueError(f"Gradients are averaged or summed, not reduced by {op}.")
+    if op not in (Average, Sum, Adasum):
+        raise ValueError(f"Gradients are averaged, summed or combined by Adasum, not reduced by {op}.")
     if groups is not None and not (isinstance(groups, list) or (isinstance(groups, int) and groups >= 0)):
         raise ValueError("groups should be a non-negative integer or a list of list of torch.Tensor.")
     named = _named(optimizer, named_parameters)
-    kind = type(optimizer)
-    added = {name: _DistributedOptimizer.__dict__[name] for name in _ADDED}
-    made: Any = type(kind.__name__, (kind,), {**added, "_horovod_class": kind, "__doc__": kind.__doc__})
-    wrapped = made.__new__(made)
-    wrapped.__dict__.update({name: value for name, value in vars(optimizer).items() if name != "step"})
+    if op == Adasum:
+        wrapped = _wrapped(optimizer, AdasumMethods)
+        wrapped._horovod = Deltas(named, compression, process_set)
+        return wrapped
+    wrapped = _wrapped(optimizer, _DistributedOptimizer)
     wrapped._horovod = _Gradients(
         wrapped,
         named,
@@ -234,8 +236,19 @@ def DistributedOptimizer(
             "predivide": gradient_predivide_factor,
             "groups": groups if groups is not None else num_groups,
             "sparse_as_dense": sparse_as_dense,
+            "process_set": process_set,
         },
     )
+    return wrapped
+
+
+def _wrapped(optimizer: Any, methods: type) -> Any:
+    """The same optimizer, with its options and state, of a class to which methods are added."""
+    kind = type(optimizer)
+    added = {name: methods.__dict__[name] for name in _ADDED if name in methods.__dict__}
+    made: Any = type(kind.__name__, (kind,), {**added, "_horovod_class": kind, "__doc__": kind.__doc__})
+    wrapped = made.__new__(made)
+    wrapped.__dict__.update({name: value for name, value in vars(optimizer).items() if name != "step"})
     return wrapped
 
 
@@ -265,18 +278,22 @@ def _named(optimizer: Any, named_parameters: Any) -> list[tuple[str, Any]]:
 
 def _by_size(parameters: list[Any]) -> list[list[Any]]:
     """Buckets in the order of the backward pass, which is about the reverse of that of the parameters. The first is
-    small, so that something travels early."""
+    small, so that something travels early; what is large travels alone, because it would only wait for others."""
     limit = _limit()
-    found: list[list[Any]] = []
+    large: list[list[Any]] = []
+    small: list[list[Any]] = []
     room = 0
     for parameter in reversed(parameters):
         size = parameter.numel() * parameter.element_size()
-        if not found or size > room:
-            found.append([])
-            room = limit if len(found) > 1 else min(limit, 1 << 20)
-        found[-1].append(parameter)
+        if size >= LARGE:
+            large.append([parameter])
+            continue
+        if not small or size > room:
+            small.append([])
+            room = limit if len(small) > 1 else min(limit, 1 << 20)
+        small[-1].append(parameter)
         room -= size
-    return found
+    return large + small
 
 
 def _limit() -> int:

@@ -9,7 +9,8 @@ import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ..core.basics import Sum
-from .mpi_ops import allreduce, size
+from ..core.process_sets import global_process_set, ranks_of
+from .mpi_ops import allreduce
 
 _numbers = itertools.count(1)
 
@@ -17,8 +18,9 @@ _numbers = itertools.count(1)
 class SyncBatchNorm(_BatchNorm):
     """In training, mean and variance are those of all ranks' inputs; they may have different numbers of samples."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, process_set: Any = global_process_set, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._process_set = process_set
         self._name = f"sync_batch_norm.{next(_numbers)}"  # the same on every rank: they build the same model
 
     def _check_input_dim(self, given: Any) -> None:
@@ -27,13 +29,14 @@ class SyncBatchNorm(_BatchNorm):
 
     def forward(self, given: Any) -> Any:
         self._check_input_dim(given)
-        if not (self.training and size() > 1):
+        if not (self.training and len(ranks_of(self._process_set)) > 1):
             return super().forward(given)
         kept = [place for place in range(given.dim()) if place != 1]
         wide = given if given.dtype not in (torch.float16, torch.bfloat16) else given.float()
         count = wide.numel() // max(wide.shape[1], 1)
         sums, squares = wide.sum(kept), (wide * wide).sum(kept)
-        whole = allreduce(torch.cat([sums, squares, sums.new_tensor([count])]), name=self._name, op=Sum)
+        own = torch.cat([sums, squares, sums.new_tensor([count])])
+        whole = allreduce(own, name=self._name, op=Sum, process_set=self._process_set)
         channels = wide.shape[1]
         total = whole[-1].detach()
         mean = whole[:channels] / total

@@ -12,27 +12,18 @@ import torch
 import torch.distributed as dist
 
 from ..core.negotiator import Job, Negotiator
-from ..core.requests import ALLGATHER, ALLREDUCE, ALLTOALL, BROADCAST, REDUCESCATTER, Request
+from .collectives import Collectives
 
 FRAMEWORK = "torch"
-LIMIT = timedelta(days=7)  # how long a collective may take: the coordinator sees to ranks that are gone
-
-_STAND_INS = {torch.bool: torch.uint8, torch.int16: torch.int32}
-_OPS = {"min": "MIN", "max": "MAX", "product": "PRODUCT"}
 
 
 class TorchTransport:
     def __init__(self, negotiator: Negotiator) -> None:
         self._place = negotiator.place
-        self._groups: dict[str, Any] = {}
-        self._store: Any = None
-        self._buffers: dict[str, Any] = {}
+        self._store: Any = self._meet(negotiator) if self._place.size > 1 else None
         self._cuda: Any = torch.device("cuda", 0)
-        if self._place.size > 1:
-            self._store = self._meet(negotiator)
-            self._groups["cpu"] = dist.ProcessGroupGloo(
-                dist.PrefixStore("gloo", self._store), self._place.rank, self._place.size, LIMIT
-            )
+        everyone = tuple(range(self._place.size))
+        self._among: dict[tuple[int, ...], Collectives] = {(): Collectives(everyone, self._place.rank, self._store)}
 
     def _meet(self, negotiator: Negotiator) -> Any:
         place, store = self._place, None
@@ -41,17 +32,22 @@ class TorchTransport:
         port = negotiator.share("torch store", store.port if store is not None else 0)[0]
         return store or dist.TCPStore(place.host, port, place.size, False, timedelta(minutes=10))
 
+    def add(self, ranks: tuple[int, ...]) -> None:
+        if self._place.rank in ranks:
+            self._among[ranks] = Collectives(ranks, self._place.rank, self._store)
+
     def close(self) -> None:
-        self._groups.clear()
+        self._among.clear()
         self._store = None
 
     def perform(self, job: Job) -> list[Any]:
         request = job.requests[0]
+        among = self._among[request.ranks]
         with torch.no_grad():
             if request.device == "torch/cuda":
                 with torch.cuda.device(self._cuda_of(job)):
-                    return self._perform(job, request)
-            return self._perform(job, request)
+                    return among.perform(job, request)
+            return among.perform(job, request)
 
     def _cuda_of(self, job: Job) -> Any:
         """The GPU of this rank: that of its tensors. One that has joined uses the one that it used last."""
@@ -59,230 +55,3 @@ class TorchTransport:
             first = ticket.payload[0]
             self._cuda = (first[0] if isinstance(first, tuple) else first).device
         return self._cuda
-
-    def _perform(self, job: Job, request: Request) -> list[Any]:
-        if request.kind == ALLREDUCE:
-            return self._allreduce(job, request)
-        payload = job.tickets[0].payload
-        if request.kind == ALLGATHER:
-            return [[self._allgather(tensor, rows) for tensor, rows in zip(payload, job.of_ranks)]]
-        if request.kind == BROADCAST:
-            return [self._broadcast(payload, request.root)]
-        if request.kind == ALLTOALL:
-            return [self._alltoall(payload[0], job.of_ranks, request)]
-        if request.kind == REDUCESCATTER:
-            return [[self._scattered(tensor, request) for tensor in payload]]
-        raise NotImplementedError(request.kind)
-
-    # -- reducing -----------------------------------------------------------------------------------------------------
-
-    def _allreduce(self, job: Job, request: Request) -> list[Any]:
-        """The members of all requests of a job at once: they are of one kind. A payload is the pairs of what goes in
-        and what the result is written to."""
-        pairs = [pair for ticket in job.tickets for pair in ticket.payload]
-        if not job.tickets:  # joined
-            members = [member for each in job.requests for member in each.members]
-            pairs = [(_zeros(shape, dtype, request), None) for _, dtype, shape in members]
-        if request.op == "adasum":
-            for source, target in pairs:
-                result = self._adasum(source * request.prescale)
-                if target is not None:
-                    target.copy_(result.mul_(request.postscale))
-        else:
-            self._reduce_pairs(pairs, request)
-        return [[target for _, target in ticket.payload] for ticket in job.tickets]
-
-    def _reduce_pairs(self, pairs: list[Any], request: Request) -> None:
-        by_type: dict[Any, list[Any]] = {}
-        for pair in pairs:
-            by_type.setdefault(pair[0].dtype, []).append(pair)
-        for dtype, group in by_type.items():
-            if len(group) == 1 and group[0][1] is not None and group[0][1].is_contiguous():
-                source, target = group[0]
-                if source is not target:
-                    target.copy_(source)
-                _scale(target, self._reduce(target, request))
-                continue
-            flat = self._buffer(dtype, sum(source.numel() for source, _ in group), group[0][0].device)
-            views, start = [], 0
-            for source, _ in group:
-                views.append(flat[start : start + source.numel()].view(source.shape))
-                start += source.numel()
-            _copy_all(views, [source for source, _ in group])
-            factor = self._reduce(flat, request)
-            if group[0][1] is not None:
-                _copy_all([target for _, target in group], views, factor)
-
-    def _reduce(self, tensor: Any, request: Request) -> float:
-        """In place: scaled and reduced over all ranks. What it is to be scaled by afterwards comes back, so that this
-        can be done on the way to where it goes. A whole number that is averaged is rounded down."""
-        stand_in = _STAND_INS.get(tensor.dtype)
-        work = tensor.to(stand_in) if stand_in is not None else tensor
-        post, whole = request.postscale, not work.is_floating_point() and not work.is_complex()
-        _scale(work, request.prescale)
-        if self._place.size > 1 and work.numel():
-            self._all(work, _OPS.get(request.op, "SUM"))
-        if request.op == "average":
-            if whole:
-                work.floor_divide_(self._place.size)
-            else:
-                post /= self._place.size
-        if work is not tensor:
-            _scale(work, post)
-            tensor.copy_(work)
-            return 1.0
-        return post
-
-    def _all(self, tensor: Any, op: str) -> None:
-        options = dist.AllreduceOptions()
-        options.reduceOp = getattr(dist.ReduceOp, op)
-        target = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-        self._group(tensor).allreduce([target], options).wait()
-
-    def _adasum(self, tensor: Any) -> Any:
-        """Horovod's Adasum, pair by pair: what two gradients have in common is not added twice."""
-        size = self._place.size
-        if size & (size - 1):
-            raise NotImplementedError(f"Adasum needs a power of two of ranks, not {size}.")
-        if not tensor.is_floating_point():
-            raise NotImplementedError(f"Adasum is for floating point tensors, not {tensor.dtype}.")
-        rows = list(self._gather(tensor.reshape(1, -1).contiguous(), [1] * size)) if size > 1 else [tensor.reshape(-1)]
-        while len(rows) > 1:
-            rows = [_adasum_of_two(rows[each], rows[each + 1]) for each in range(0, len(rows), 2)]
-        return rows[0].reshape(tensor.shape)
-
-    def _scattered(self, tensor: Any, request: Request) -> Any:
-        """This rank's rows of the reduced tensor; the first ranks have one more where they do not divide evenly."""
-        whole = tensor.clone(memory_format=torch.contiguous_format)
-        _scale(whole, self._reduce(whole, request))
-        each, more = divmod(tensor.shape[0], self._place.size)
-        rank = self._place.rank
-        start = rank * each + min(rank, more)
-        return whole[start : start + each + (rank < more)].clone()
-
-    # -- moving -------------------------------------------------------------------------------------------------------
-
-    def _allgather(self, tensor: Any, rows: list[int]) -> Any:
-        if self._place.size == 1:
-            return tensor.clone()
-        return self._gather(tensor.contiguous(), rows)
-
-    def _gather(self, tensor: Any, rows: list[int]) -> Any:
-        """Rows may differ from rank to rank: all are filled up to the most, and cut again."""
-        tensor, back = _movable(tensor)
-        most = max(rows)
-        shape = (most, *tensor.shape[1:])
-        padded = tensor
-        if tensor.shape[0] < most:
-            padded = tensor.new_zeros(shape)
-            padded[: tensor.shape[0]] = tensor
-        found = [tensor.new_empty(shape) for _ in rows]
-        if padded.numel():
-            self._group(tensor).allgather([found], [padded]).wait()
-        return back(torch.cat([each[:count] for each, count in zip(found, rows)]))
-
-    def _broadcast(self, pairs: list[Any], root: int) -> list[Any]:
-        for source, target in pairs:
-            work = target if target.is_contiguous() else target.contiguous()
-            if self._place.rank == root and source is not target:
-                work.copy_(source)
-            if self._place.size > 1 and work.numel():
-                moved, _ = _movable(work, view=True)
-                options = dist.BroadcastOptions()
-                options.rootRank, options.rootTensor = root, 0
-                self._group(work).broadcast([moved], options).wait()
-            if work is not target:
-                target.copy_(work)
-        return [target for _, target in pairs]
-
-    def _alltoall(self, tensor: Any, splits: list[list[int]], request: Request) -> Any:
-        received = [row[self._place.rank] for row in splits]
-        shown = torch.tensor(received, dtype=torch.int32)
-        if self._place.size == 1:
-            return tensor.clone(), shown
-        moved, back = _movable(tensor.contiguous())
-        output = moved.new_empty((sum(received), *moved.shape[1:]))
-        if sum(map(sum, splits)) and _row_size(moved):
-            self._group(tensor).alltoall_base(
-                output, moved, received, list(request.splits), dist.AllToAllOptions()
-            ).wait()
-        return back(output), shown
-
-    def _group(self, tensor: Any) -> Any:
-        """The process group for the device of a tensor; that of GPUs is made when one is first there."""
-        if not tensor.is_cuda:
-            return self._groups["cpu"]
-        if "cuda" not in self._groups:
-            store = dist.PrefixStore("nccl", self._store)
-            options = dist.ProcessGroupNCCL.Options()
-            options._timeout = LIMIT
-            self._groups["cuda"] = dist.ProcessGroupNCCL(store, self._place.rank, self._place.size, options)
-        return self._groups["cuda"]
-
-    def _buffer(self, dtype: Any, count: int, device: Any) -> Any:
-        """Room for what is reduced together: kept, because new memory costs more than the copy into it."""
-        key = f"{dtype}/{device}"
-        kept = self._buffers.get(key)
-        if kept is None or kept.numel() < count:
-            kept = self._buffers[key] = torch.empty(count, dtype=dtype, device=device)
-        return kept[:count]
-
-
-def _adasum_of_two(one: Any, other: Any) -> Any:
-    a, b = one.to(torch.float64), other.to(torch.float64)
-    dot, of_a, of_b = torch.dot(a, b), torch.dot(a, a), torch.dot(b, b)
-    first = 1.0 if of_a == 0 else 1.0 - float(dot / (2 * of_a))
-    second = 1.0 if of_b == 0 else 1.0 - float(dot / (2 * of_b))
-    return (first * a + second * b).to(one.dtype)
-
-
-def _scale(tensor: Any, factor: float) -> None:
-    if factor == 1.0:
-        return
-    if tensor.is_floating_point() or tensor.is_complex():
-        tensor.mul_(factor)
-    else:
-        tensor.copy_((tensor.to(torch.float64) * factor).to(tensor.dtype))
-
-
-def _copy_all(targets: list[Any], sources: list[Any], factor: float = 1.0) -> None:
-    if factor != 1.0:
-        for target, source in zip(targets, sources):
-            if source.is_floating_point() and source.dtype == target.dtype:
-                torch.mul(source, factor, out=target)
-            else:
-                _scale(source, factor)
-                target.copy_(source)
-    elif hasattr(torch, "_foreach_copy_"):
-        torch._foreach_copy_(targets, sources)
-    else:
-        for target, source in zip(targets, sources):
-            target.copy_(source)
-
-
-def _movable(tensor: Any, view: bool = False) -> Any:
-    """The same bytes as a type that every backend moves, and the way back."""
-    dtype = tensor.dtype
-    if tensor.is_cuda or dtype in (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.int8):
-        return tensor, lambda moved: moved
-    if tensor.dim() == 0:
-        return tensor.view(1).view(torch.uint8), lambda moved: moved.view(dtype)
-    width = tensor.element_size() * (tensor.shape[-1] if tensor.dim() > 1 else 1)
-    if tensor.dim() == 1 and not view:
-        return tensor.reshape(-1, 1).view(torch.uint8), lambda moved: moved.view(dtype).reshape(-1)
-    return tensor.view(torch.uint8), lambda moved: moved.view(dtype) if width else moved.to(dtype)
-
-
-def _row_size(tensor: Any) -> int:
-    size = 1
-    for each in tensor.shape[1:]:
-        size *= each
-    return size
-
-
-def _device(request: Request) -> Any:
-    return torch.device(request.device.partition("/")[2])
-
-
-def _zeros(shape: Any, dtype: str, request: Request) -> Any:
-    return torch.zeros(tuple(shape), dtype=getattr(torch, dtype), device=_device(request))

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from runyard.contracts.sweeps import space as spaces
-from runyard.contracts.sweeps.space import Expression
+from runyard.contracts.sweeps.space import Expression, Space
 from runyard.contracts.sweeps.sweep import SEED
 from runyard.scheduler.sweeps.samplers.sampler import Sampler
 from runyard.scheduler.sweeps.trials import Parameters, Trial
@@ -21,8 +21,21 @@ MOST_HISTORY = 1_000
 """Trials that are taken into account, the latest ones: each costs a little of every later one."""
 
 
+MOST_CATEGORIES = 500
+"""Options that are compared one by one. Of more than these, those that lie beside each other count as alike: Optuna's
+tables have a column per option and a row per trial."""
+
+
 class Bayesian(Sampler):
     """Trials under way count as bad ones, so that others beside them look elsewhere."""
+
+    def __init__(self, space: Space, properties: dict[str, Any], maximizes: bool) -> None:
+        super().__init__(space, properties, maximizes)
+        self._positions = {
+            name: {_written(option): position for position, option in enumerate(expression.options)}
+            for name, expression in space.items()
+            if expression.name == spaces.CHOICE
+        }
 
     def sample(self, number: int, history: Sequence[Trial]) -> Parameters | None:
         optuna = _optuna()
@@ -43,7 +56,7 @@ class Bayesian(Sampler):
         for name, expression in self.space.items():
             if name not in trial.parameters:
                 return None
-            params[name] = _position(expression, trial.parameters[name])
+            params[name] = self._position(name, expression, trial.parameters[name])
             if params[name] is None:
                 return None
         states = optuna.trial.TrialState
@@ -54,10 +67,21 @@ class Bayesian(Sampler):
             return optuna.trial.create_trial(state=states.RUNNING, params=params, distributions=distributions)
         return optuna.trial.create_trial(state=states.COMPLETE, value=best, params=params, distributions=distributions)
 
+    def _position(self, name: str, expression: Expression, value: Any) -> Any:
+        """The inverse of `_value`; None for a value that the space does not have."""
+        if expression.name == spaces.CHOICE:
+            return self._positions[name].get(_written(value))
+        low, high = float(expression.arguments[0]), float(expression.arguments[1])
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            return None
+        return int(value // (expression.step or 1.0)) if expression.name == spaces.QUNIFORM else float(value)
+
 
 def _distribution(optuna: Any, expression: Expression) -> Any:
     """Options are known to Optuna by their position: it takes no lists."""
     if expression.name == spaces.CHOICE:
+        if len(expression.options) > MOST_CATEGORIES:
+            return optuna.distributions.IntDistribution(0, len(expression.options) - 1)
         return optuna.distributions.CategoricalDistribution(tuple(range(len(expression.options))))
     low, high = float(expression.arguments[0]), float(expression.arguments[1])
     if expression.name == spaces.QUNIFORM:
@@ -74,16 +98,8 @@ def _value(expression: Expression, drawn: Any) -> Any:
     return drawn * (expression.step or 1.0) if expression.name == spaces.QUNIFORM else drawn
 
 
-def _position(expression: Expression, value: Any) -> Any:
-    """The inverse of `_value`; None for a value that the space does not have."""
-    if expression.name == spaces.CHOICE:
-        written = [json.dumps(each, sort_keys=True) for each in expression.options]
-        wanted = json.dumps(value, sort_keys=True)
-        return written.index(wanted) if wanted in written else None
-    low, high = float(expression.arguments[0]), float(expression.arguments[1])
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        return None
-    return int(value // (expression.step or 1.0)) if expression.name == spaces.QUNIFORM else float(value)
+def _written(option: Any) -> str:
+    return json.dumps(option, sort_keys=True)
 
 
 @cache

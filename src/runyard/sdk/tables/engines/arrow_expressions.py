@@ -8,11 +8,11 @@ from typing import Any, Callable, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from runyard.contracts.data.operations import NUMBER, OPERATIONS, OTHER, TEXT
+from runyard.contracts.data.operations import TIME as OF_TIME
 from runyard.contracts.data.tables import ARITHMETIC, COMPARISONS
 from runyard.sdk.tables.engines.arrow_columns import TIME, is_text
 from runyard.sdk.tables.engines.base import ERRORS
-from runyard.sdk.tables.engines.operations import NUMBER, OPERATIONS, OTHER, TEXT
-from runyard.sdk.tables.engines.operations import TIME as OF_TIME
 
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": pc.less,

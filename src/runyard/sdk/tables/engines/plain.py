@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Iterator, Mapping, NoReturn, Sequence
 
+from runyard.contracts.data.operations import OPERATIONS, is_true
 from runyard.sdk.tables.column_types import NoFit, Type, converter
 from runyard.sdk.tables.engines.base import ERRORS, Engine
-from runyard.sdk.tables.engines.operations import OPERATIONS, is_true
 from runyard.sdk.tables.engines.settings import ReadFile, careful_batches
 from runyard.sdk.tables.problem import TableProblem, needs
 

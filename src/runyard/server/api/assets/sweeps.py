@@ -32,7 +32,7 @@ def get(run_id: SeenRun, context: Context) -> Response:
     values = [each for each in shown if each["best"] is not None]
     choose = max if stored.sweep.maximizes else min
     best = choose(values, key=lambda each: each["best"])["run_id"] if values else None
-    return answer({**stored.sweep.as_dict(), "trials": shown, "best": best})
+    return answer({**stored.sweep.as_request(), "trials": shown, "best": best})
 
 
 @router.post("/extend", summary="Let a sweep have more children, also one that has ended")

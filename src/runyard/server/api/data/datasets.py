@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
 from runyard.contracts.data import datasets as contract
+from runyard.scheduler.plans import mount_python
 from runyard.server.context import Context, ServerContext
 from runyard.server.data import listing, paused
 from runyard.server.data.opening import places
@@ -121,7 +123,7 @@ def files(
     limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
 ) -> Response:
     _may_read(context, caller, workspace)
-    definition, maps = _definition(context, workspace, id)
+    definition, maps, settings = _definition(context, workspace, id)
     place_of = places(context, workspace)
     key = (workspace, id, after or "")
     going = paused.take(key) if after is not None else None
@@ -140,9 +142,18 @@ def files(
             "files": [_file(id, each) for each in listing.with_addresses(listed, place_of)],
             "single": single,
             "several": definition.several,
+            "mounting": {"above": workspace_settings.lazy_above(settings), "python": mount_python()},
             "next": following,
         }
     )
+
+
+@router.get("/{id}/state", summary="The listing of a dataset in one word, which changes when a file does")
+def state(workspace: str, id: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    definition, maps, _ = _definition(context, workspace, id)
+    found = listing.state(definition, maps, places(context, workspace))
+    return answer({"state": found.value, "files": found.files, "bytes": found.bytes})
 
 
 @router.get("/{id}/content", summary="The bytes of one file, through the server")
@@ -155,7 +166,7 @@ def content(
     range: Annotated[str | None, Header()] = None,
 ) -> Response:
     _may_read(context, caller, workspace)
-    definition, maps = _definition(context, workspace, id)
+    definition, maps, _ = _definition(context, workspace, id)
     place_of = places(context, workspace)
     found = listing.find(definition, maps, place_of, path)
     if found is None:
@@ -171,11 +182,14 @@ def _may_read(context: ServerContext, caller: Caller, workspace: str) -> None:
         raise not_allowed(caller.run_id, "A run's token reads the datasets of its own workspace only.")
 
 
-def _definition(context: ServerContext, workspace: str, id: str) -> tuple[contract.Definition, dict[str, str]]:
+def _definition(
+    context: ServerContext, workspace: str, id: str
+) -> tuple[contract.Definition, dict[str, str], Mapping[str, str]]:
+    """The definition of a dataset, the mapped addresses of its workspace, and the settings of that."""
     with context.store.database.read() as connection:
         row = datasets.get(connection, workspace, id)
-        maps = workspace_settings.mapped(workspace_settings.find(connection, workspace))
-    return contract.parse(row.definition), maps
+        settings = workspace_settings.find(connection, workspace)
+    return contract.parse(row.definition), workspace_settings.mapped(settings), settings
 
 
 def _document(row: Dataset) -> Json:

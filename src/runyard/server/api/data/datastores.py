@@ -1,7 +1,8 @@
 """Routes of datastores: registering and finding them, and the files in them.
 
 Only the user registers one: a folder of the server's machine, or credentials, are not a run's to name. What a run may
-see of its workspace it also reads and writes in the datastores, as SDK v1's scripts do.
+see of its workspace it also reads and writes in the datastores, as SDK v1's scripts do; one that is narrowed to itself
+has its own outputs and inputs (`run_reach`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from runyard.contracts.data import datastores as contract
+from runyard.server.api.data.run_reach import WithinInputs, WithinOutputs
 from runyard.server.api.files import BYTES
 from runyard.server.context import Context, ServerContext
 from runyard.server.data.opening import places
@@ -29,6 +31,7 @@ from runyard.server.responses.documents import Json, answer, timestamp
 from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datastores
 from runyard.store.assets.datastores import Datastore
+from runyard.store.content.secrets import SecretMissing
 
 router = APIRouter(prefix="/api/workspaces/{workspace}/datastores", tags=["data"])
 
@@ -75,7 +78,7 @@ def register(workspace: str, body: NewDatastore, context: Context) -> Response:
 
 
 @router.get("/{name}", summary="One datastore")
-def get(workspace: Within, name: str, context: Context) -> Response:
+def get(workspace: WithinOutputs, name: str, context: Context) -> Response:
     with context.store.database.read() as connection:
         return answer(_document(context, workspace, datastores.get(connection, workspace, name)))
 
@@ -92,9 +95,33 @@ def set_default(workspace: str, name: str, context: Context) -> Response:
         return answer(_document(context, workspace, datastores.set_default(connection, workspace, name)))
 
 
+@router.post("/{name}/login", summary="How a database is reached, with its password")
+def login(workspace: WithinInputs, name: str, context: Context) -> Response:
+    """Whoever reads rows connects by themselves, with the driver that they have."""
+    with context.store.database.read() as connection:
+        found = datastores.get(connection, workspace, name)
+    if found.kind not in contract.DATABASES:
+        raise Problem(
+            "bad_datastore",
+            f"The datastore {name[:80]!r} is no database: it is {contract.KINDS[found.kind].says}.",
+            "Its files are read through datasets, and its credentials stay with the server.",
+        )
+    try:
+        secrets = {key: context.secrets.value(secret) for key, secret in found.secrets.items()}
+    except SecretMissing:
+        raise Problem(
+            "datastore_unreachable",
+            f"The credentials of the datastore {found.name!r} are not on the server's disk any more.",
+            "Register it again with overwrite=True.",
+        ) from None
+    made = answer({"name": found.name, "kind": found.kind, "settings": dict(found.settings), "secrets": secrets})
+    made.headers["Cache-Control"] = "no-store"
+    return made
+
+
 @router.get("/{name}/files", summary="The files of a datastore, sorted by path")
 def files(
-    workspace: Within,
+    workspace: WithinOutputs,
     name: str,
     context: Context,
     below: Annotated[str, Query(description="a folder, or one file")] = "",
@@ -129,7 +156,7 @@ def addresses(workspace: Within, name: str, body: Wanted, context: Context) -> R
 
 @router.get("/{name}/content", summary="The bytes of a file, through the server")
 def content(
-    workspace: Within,
+    workspace: WithinOutputs,
     name: str,
     path: str,
     context: Context,
@@ -150,14 +177,14 @@ def content(
 
 
 @router.get("/{name}/upload", summary="How much of a broken upload is here")
-def upload_size(workspace: Within, name: str, path: str, upload: Upload, context: Context) -> Response:
+def upload_size(workspace: WithinOutputs, name: str, path: str, upload: Upload, context: Context) -> Response:
     staged = Staged(context.settings.home, workspace, datastores.checked(name), _path(path), str(upload))
     return answer({"offset": staged.size})
 
 
 @router.put("/{name}/content", summary="Write a file, through the server", openapi_extra=BYTES)
 async def write(
-    workspace: Within,
+    workspace: WithinOutputs,
     name: str,
     path: str,
     request: Request,

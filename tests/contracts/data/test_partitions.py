@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from runyard.sdk.tables.partitions import partition_values
+from runyard.contracts.data.partitions import partition_values
 
 
 def test_values_of_a_path() -> None:

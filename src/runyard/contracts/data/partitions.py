@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
+from typing import Any, Iterable, Sequence
 
 from runyard.contracts.data import tables as contract
 
@@ -33,6 +33,20 @@ def partition_values(format: str | None, path: str) -> dict[str, Any]:
             values[name] = _time(dict(zip(parts, groups)))
             del groups[: len(parts)]
     return values
+
+
+def distinct_values(format: str, paths: Iterable[str], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The values of some columns, each combination once, in the order of the paths.
+
+    >>> distinct_values("/{region}/*.csv", ["/north/a.csv", "/north/b.csv", "/south/a.csv"], ["region"])
+    [{'region': 'north'}, {'region': 'south'}]
+    """
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for path in paths:
+        values = partition_values(format, path)
+        chosen = {name: values[name] for name in names}
+        found.setdefault(tuple(chosen.values()), chosen)
+    return list(found.values())
 
 
 def _time(parts: dict[str, str]) -> datetime | None:

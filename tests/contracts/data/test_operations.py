@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runyard.sdk.tables.engines.operations import OPERATIONS, is_true, kind_of
+from runyard.contracts.data.operations import OPERATIONS, is_true, kind_of
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,217 @@
+"""Folders of links to the files of large datasets, made once for all runs of a machine that see the same files.
+
+data-cache/trees/
+    <name>/files/           the links; its folders cannot be written to
+    <name>/tree.json        what it holds (`Tree`); its time of change is that of the last use
+    <name>/keys             the keys of the cache that it links to, each with the size of its file
+    <name>/listing.jsonl.gz what a run saw, a line for each file
+    .<name>.<random>/       one that is being made
+    of/<dataset>            the name of the dataset's last tree
+
+Making ten thousand links takes longer than starting a run. A tree is known by the state of a listing
+(`contracts.data.seen.State`), which the server works out without sending it. A lease on a tree, which is a lease of the
+cache on the key `t-<name>`, keeps the files that it links to. Root may write into any folder: a tree whose folders have
+changed is not used again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, Mapping
+
+from runyard.system.json_files import BadFile, made_of, read_object
+
+FOLDER = "trees"
+SMALLEST = 1_000
+"""Files of a dataset from which on it gets a tree: fewer links are made in no time."""
+MOST = 20
+"""Trees that are kept: each has as many inodes as files."""
+
+_LEASED = "t-"
+_LISTING = "listing.jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What a tree holds. `record` is what runs record of it (`contracts.data.seen.record`)."""
+
+    files: int
+    bytes: int
+    record: dict[str, Any]
+    folders: dict[str, int]  # and the time of change of each, in nanoseconds
+    some: list[str] = field(default_factory=list)  # paths of a few files outside of the cache, which must be there
+
+
+def name_of(dataset: str, state: str) -> str:
+    """The name of the tree of a dataset (its address, with the server's) in a state."""
+    return hashlib.sha256(f"{dataset}\n{state}".encode()).hexdigest()[:40]
+
+
+def lease_key(name: str) -> str:
+    """What protects a tree, and all that it links to, when it stands in a lease."""
+    return _LEASED + name
+
+
+def had_one(cache: Path, dataset: str) -> bool:
+    """Whether a dataset had a tree here: then it is worth asking for its state."""
+    return _pointer(cache, dataset).exists()
+
+
+IsWhole = Callable[[str, int], bool]
+"""Whether the file of a key is in the cache, with this size."""
+
+
+def find(cache: Path, name: str, is_whole: IsWhole) -> tuple[Path, Tree] | None:
+    """The folder of a tree that can be used, and what it holds. Its lease must have been taken."""
+    folder = cache / FOLDER / name
+    try:
+        tree = made_of(Tree, read_object(folder / "tree.json"), folder / "tree.json")
+        unchanged = all(os.stat(folder / "files" / path).st_mtime_ns == at for path, at in tree.folders.items())
+        if not unchanged or not all(os.path.exists(path) for path in tree.some):
+            return None
+        if not all(is_whole(key, int(size)) for key, size in _keys(folder)):
+            return None
+        os.utime(folder / "tree.json")
+    except (OSError, BadFile):
+        return None
+    return folder / "files", tree
+
+
+def listing_of(cache: Path, name: str) -> bytes:
+    return (cache / FOLDER / name / _LISTING).read_bytes()
+
+
+class Making:
+    """A tree that is being made, in a folder of its own: `files` is filled by others."""
+
+    def __init__(self, cache: Path, name: str) -> None:
+        self._cache, self._name = cache, name
+        self._folder = cache / FOLDER / f".{name}.{os.urandom(4).hex()}"
+        self.files = self._folder / "files"
+        os.makedirs(self.files, mode=0o700)
+
+    def finish(
+        self,
+        dataset: str,
+        record: Mapping[str, Any],
+        listing: bytes,
+        keys: Iterable[tuple[str, int]],
+        some: Iterable[str],
+        is_whole: IsWhole,
+    ) -> Path:
+        """Put it where others find it, and return its folder of files: that of another node that was quicker, or its
+        own."""
+        folders = {}
+        for folder, inside, _ in os.walk(self.files):
+            inside[:] = [each for each in inside if not os.path.islink(os.path.join(folder, each))]
+            os.chmod(folder, 0o555)
+            folders[os.path.relpath(folder, self.files)] = os.stat(folder).st_mtime_ns
+        (self._folder / "keys").write_text("".join(f"{key} {size}\n" for key, size in keys), "ascii")
+        (self._folder / _LISTING).write_bytes(listing)
+        tree = Tree(int(record["files"]), int(record["bytes"]), dict(record), folders, list(some))
+        (self._folder / "tree.json").write_text(json.dumps(asdict(tree)), "utf-8")
+        place = self._cache / FOLDER / self._name
+        try:
+            os.rename(self._folder, place)
+        except OSError:
+            if find(self._cache, self._name, is_whole) is not None:  # another node was quicker
+                self.give_up()
+            else:  # somebody has written into the former one; who still uses it finds the same names in this one
+                aside = self._folder.with_name(self._folder.name + ".old")
+                os.rename(place, aside)
+                os.rename(self._folder, place)
+                remove(aside)
+        pointer = _pointer(self._cache, dataset)
+        pointer.parent.mkdir(mode=0o700, exist_ok=True)
+        pointer.write_text(self._name, "ascii")
+        return place / "files"
+
+    def give_up(self) -> None:
+        remove(self._folder)
+
+
+def _keys(folder: Path) -> list[tuple[str, str]]:
+    """The keys of the cache that a tree links to, and their sizes."""
+    try:
+        words = (folder / "keys").read_text("ascii").split()
+    except OSError:
+        return []
+    return list(zip(words[::2], words[1::2]))
+
+
+def _keys_of(folder: Path) -> list[str]:
+    return [key for key, _ in _keys(folder)]
+
+
+def leased(cache: Path, tokens: Iterable[str]) -> Iterator[str]:
+    """The keys that are in use because trees in a lease link to them."""
+    for token in tokens:
+        if token.startswith(_LEASED):
+            yield from _keys_of(cache / FOLDER / token[len(_LEASED) :])
+
+
+def uses(cache: Path) -> dict[str, float]:
+    """When each key was last used through a tree."""
+    found: dict[str, float] = {}
+    for folder in _all(cache):
+        with suppress(OSError):
+            at = os.stat(folder / "tree.json").st_mtime
+            for key in _keys_of(folder):
+                found[key] = max(at, found.get(key, 0.0))
+    return found
+
+
+def sweep(cache: Path, used: set[str], removed: set[str], unused_for: float | None) -> None:
+    """Remove trees that nobody uses: those that link to what was removed, that were not finished, that were not used
+    for so many seconds, and all but the last ones. The caller holds the cache alone."""
+    kept = []
+    for folder in _all(cache):
+        name = folder.name.lstrip(".").partition(".")[0]
+        if lease_key(name) in used:
+            continue
+        try:
+            at = os.stat(folder / "tree.json").st_mtime
+        except OSError:
+            at = 0.0
+        old = unused_for is not None and at <= time.time() - unused_for
+        if folder.name.startswith(".") or not at or old or not removed.isdisjoint(_keys_of(folder)):
+            remove(folder)
+        else:
+            kept.append((at, folder))
+    for _, folder in sorted(kept, reverse=True)[MOST:]:
+        remove(folder)
+    there = {folder.name for folder in _all(cache)}
+    for pointer in _names(cache / FOLDER / "of"):
+        with suppress(OSError):
+            if pointer.read_text("ascii") not in there:
+                pointer.unlink()
+
+
+def remove(folder: Path) -> None:
+    """Remove a tree; what it links to stays."""
+    for inside, folders, _ in os.walk(folder):
+        os.chmod(inside, 0o700)
+        folders[:] = [each for each in folders if not os.path.islink(os.path.join(inside, each))]
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _all(cache: Path) -> list[Path]:
+    return [folder for folder in _names(cache / FOLDER) if folder.name != "of"]
+
+
+def _names(folder: Path) -> list[Path]:
+    try:
+        return [folder / name for name in sorted(os.listdir(folder))]
+    except OSError:
+        return []
+
+
+def _pointer(cache: Path, dataset: str) -> Path:
+    return cache / FOLDER / "of" / hashlib.sha256(dataset.encode()).hexdigest()[:40]

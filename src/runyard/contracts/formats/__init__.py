@@ -1,0 +1,1 @@
+"""Formats of other programs: TensorBoard's event files, the arguments of scripts."""

@@ -1,0 +1,338 @@
+"""The files of one input of a run: where they are put on this node, and how they come there.
+
+An input becomes a folder, or a single file, below the run's folder (or at the path that the user chose). What lies on a
+disk that this node sees is linked for a mount and copied for a download; the rest is fetched, through the cache of this
+node. In a container links would lead nowhere, so that all is copied.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping
+
+from runyard.client.data import trees
+from runyard.client.data.cache import Cache, Lease, key_of
+from runyard.client.data.lazily import missing, mount_lazily
+from runyard.client.data.listing import Listing, listing, state
+from runyard.client.data.mounts import Mounted, NotMounted
+from runyard.client.data.problem import TransferProblem
+from runyard.client.data.renewal import Renewal
+from runyard.client.data_files import append, bring, is_here, rest_of, words
+from runyard.client.http import Client, Locator, quote
+from runyard.contracts import names
+from runyard.contracts.data import datasets as contract
+from runyard.contracts.data import seen as seen_contract
+from runyard.contracts.plan import Plan, run_of_folder
+from runyard.node.delivery.retrying_client import Refused, RetryingClient
+from runyard.node.log import log_line
+from runyard.node.prepare.layout import out_of_disk
+from runyard.node.problem import RunProblem
+
+INPUTS = "inputs"
+NOT_THERE = "DataNotAvailable"
+REPORT_EVERY = 10.0  # seconds between two states of a run that tell how far a transfer is
+
+
+@dataclass(frozen=True)
+class Node:
+    """What bringing an input needs to know of the run and of this node."""
+
+    plan: Plan
+    folder: Path
+    work: Path
+    shares_work: bool
+    contained: bool
+    lease: Lease
+    mounted: dict[str, Mounted]
+    check: Callable[[], None]
+    report: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Brought:
+    """An input that is here: the path that the script gets, the ways that its files took, what is recorded of it, and
+    its whole listing where that is too long for a property."""
+
+    value: str
+    ways: str
+    record: Mapping[str, Any]
+    listing: bytes | None = None
+
+
+def brought(node: Node, client: RetryingClient, each: Mapping[str, Any]) -> Brought:
+    """Bring an input here. RunProblem when it cannot be had."""
+    place = _place(node.plan, node.folder, node.work, each, node.contained)
+    by_node_0 = node.shares_work and node.work in place.parents
+    may_link = each["mode"] == contract.MOUNT and not node.contained and not by_node_0
+    if may_link and trees.had_one(node.lease.cache.folder, str(each["dataset"])):
+        known = _known(node, client, each, place)
+        if known is not None:
+            return known
+    found = _listing(client, node.plan, each)
+    record = seen_contract.record(str(each["dataset"]), each["mode"], found.files, str(each["name"]))
+    packed = _packed(node.folder, found) if "listing" in record else None
+    value = str(place / next(found.mounted())[1:]) if found.single else str(place)
+    if by_node_0:
+        return Brought(value, "by node 0, in the folder that all share", record, packed)
+    made = _bring(node, each, found, place, may_link)
+    if isinstance(made, str):
+        return Brought(value, made, record, packed)
+    ways, tree = made
+    assert packed is not None  # a tree has more files than a property shows
+    cache = node.lease.cache
+    keys = ((key, int(file["size"])) for file, key in _fetched(found))
+    outside = [str(file["local"]) for file in (found.files[0], found.files[-1]) if file.get("local")]
+    files = tree.finish(str(each["dataset"]), record, packed, keys, filter(os.path.exists, outside), cache.is_whole)
+    _keep_within(cache, node.plan.data_limit)
+    return Brought(_linked(node, each, place, files), ways, record, packed)
+
+
+def _known(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
+    """An input whose links an earlier run has made, if it has not changed since."""
+    cache = node.lease.cache
+    try:
+        now = state(_asking(client), _address(node.plan, each))
+    except Refused as refusal:
+        raise RunProblem(NOT_THERE, f"The input {each['name']!r} cannot be had: {refusal}") from refusal
+    if now is None:
+        return None
+    name = trees.name_of(str(each["dataset"]), now)
+    node.lease.add([trees.lease_key(name)])
+    found = trees.find(cache.folder, name, cache.is_whole)
+    if found is None:
+        return None
+    files, tree = found
+    record = {**tree.record, "mode": each["mode"], "listing": seen_contract.listing_file(str(each["name"]))}
+    value = _linked(node, each, place, files)
+    return Brought(value, "by the links of an earlier run", record, trees.listing_of(cache.folder, name))
+
+
+def _linked(node: Node, each: Mapping[str, Any], place: Path, files: Path) -> str:
+    """Let an input be a folder of links; the path that the script gets. That is the folder itself, unless the user has
+    chosen a path: programs such as `find` do not look behind a link."""
+    _must_be_empty(place, each, node.plan)
+    at = _inside(node, each, place)
+    try:
+        _lead(at, files)
+        if at != place:
+            _lead(place, at)
+    except OSError as error:
+        raise out_of_disk(error, at) from error
+    return str(place) if each.get("path_on_compute") else str(files)
+
+
+def _inside(node: Node, each: Mapping[str, Any], place: Path) -> Path:
+    """Where the files of an input are in the run's folder: nothing but a link is left outside of it."""
+    return place if node.folder in place.parents else node.folder / INPUTS / str(each["name"])
+
+
+def _fetched(found: Listing) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The files that are in the cache, and not on another disk that this node sees."""
+    for file in found.files:
+        key = key_of(file)
+        if key is not None and not is_here(file):
+            yield file, key
+
+
+def _packed(folder: Path, found: Listing) -> bytes:
+    """A listing that is too long for a property."""
+    path = folder / "temp" / f"{os.urandom(4).hex()}.jsonl.gz"
+    with gzip.open(path, "wt", compresslevel=1, encoding="utf-8", errors="surrogateescape") as file:
+        file.writelines(seen_contract.lines(found.files))
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+def _asking(client: RetryingClient) -> Callable[[str, Mapping[str, Any]], Any]:
+    return lambda path, params: client.send("GET", path, params=dict(params))
+
+
+def _listing(client: RetryingClient, plan: Plan, each: Mapping[str, Any]) -> Listing:
+    try:
+        found = listing(_asking(client), _address(plan, each))
+    except Refused as refusal:
+        raise RunProblem(NOT_THERE, f"The input {each['name']!r} cannot be had: {refusal}") from refusal
+    unsafe = next((path for path in found.layout() if not contract.is_safe(path)), None)
+    if unsafe is not None:
+        raise RunProblem(NOT_THERE, f"The input {each['name']!r} has a file that would leave its folder: {unsafe!r}.")
+    return found
+
+
+def _place(plan: Plan, folder: Path, work: Path, each: Mapping[str, Any], contained: bool) -> Path:
+    """The folder of an input, which is empty or not there yet."""
+    own = folder / INPUTS / str(each["name"])
+    wanted = each.get("path_on_compute")
+    if not wanted:
+        return own
+    if not str(wanted).startswith("/"):
+        try:
+            return work / names.check_file(str(wanted))
+        except names.BadName:
+            raise RunProblem(
+                NOT_THERE,
+                f"The path_on_compute {wanted!r} of the input {each['name']!r} is not absolute, and leaves the "
+                "working folder.",
+                "Use a whole path such as /data, or one without '..': it begins in the working folder.",
+            ) from None
+    if contained:
+        raise RunProblem(
+            NOT_THERE,
+            f"This version of Runyard does not do a path_on_compute such as {wanted!r} in a container yet.",
+            "Use a relative path, or none: the script gets it as an argument or a variable.",
+        )
+    return Path(os.path.normpath(str(wanted)))
+
+
+def _bring(
+    node: Node, each: Mapping[str, Any], found: Listing, place: Path, may_link: bool
+) -> str | tuple[str, trees.Making]:
+    """Bring the files to their place. The ways that they took, in words; and, of many files that may be linked, the
+    tree that they are in, which is to be finished."""
+    plan, folder = node.plan, node.folder
+    mounts = each["mode"] == contract.MOUNT
+    at = _inside(node, each, place)
+    _must_be_empty(place, each, plan)
+    server_file = Path(plan.server_file) if plan.server_file else None
+    renewal = Renewal(Client(Locator(plan.server_url, plan.token, server_file)), _address(plan, each))
+    tree: trees.Making | None = None
+    try:
+        os.makedirs(at, exist_ok=True)
+        lazily = _lazily(node, each, found, at) if mounts else None
+        if lazily is not None:
+            if at != place:
+                _lead(place, at)
+            return lazily
+        now = found.state.value
+        if may_link and now is not None and len(found.files) >= trees.SMALLEST:
+            name = trees.name_of(str(each["dataset"]), now)
+            node.lease.add([trees.lease_key(name)])
+            tree = trees.Making(node.lease.cache.folder, name)
+        below = str(at if tree is None else tree.files)
+        ways = bring(
+            found.files,
+            (Path(below + path) for path in (found.mounted() if mounts else found.layout())),
+            _server(plan, folder),
+            link=mounts and not node.contained,
+            lease=node.lease,
+            check=node.check,
+            told=_progress(str(each["name"]), node.report),
+            fresh=renewal,
+        )
+        if tree is not None:
+            return words(ways), tree
+        if at != place:
+            _lead(place, at)
+        if ways["fetched"]:
+            _keep_within(node.lease.cache, plan.data_limit)
+    except BaseException as error:
+        if tree is not None:
+            tree.give_up()
+        if isinstance(error, (TransferProblem, Refused, OSError)):
+            raise _said(error, each, at) from error
+        raise
+    return words(ways)
+
+
+def _said(error: TransferProblem | Refused | OSError, each: Mapping[str, Any], at: Path) -> RunProblem:
+    """What kept an input from being brought, in words for the user."""
+    if isinstance(error, OSError):
+        return out_of_disk(error, at)
+    message, help = (error.message, error.help) if isinstance(error, TransferProblem) else (str(error), "")
+    return RunProblem(NOT_THERE, f"The input {each['name']!r} cannot be had: {message}", help)
+
+
+def _lazily(node: Node, each: Mapping[str, Any], found: Listing, at: Path) -> str | None:
+    """Mount an input lazily, if that is better than to fetch all of it; the way that was taken, in words."""
+    plan, name, cache = node.plan, str(each["name"]), node.lease.cache
+    lacks = missing(found, cache, plan.lazy_above)
+    if lacks is None:
+        return None
+    try:
+        if node.contained:
+            raise NotMounted("a container does not see it")
+        if plan.distribution.nodes > 1 and node.work in at.parents:
+            raise NotMounted("other nodes share the folder")
+        server = Locator(plan.server_url, plan.token, Path(plan.server_file) if plan.server_file else None)
+        addresses = (f"/api/workspaces/{quote(plan.workspace)}", _address(plan, each))
+        pythons = [plan.mount_python, sys.executable]
+        node.mounted[name] = mount_lazily(
+            at, found, lacks, cache.folder, server, *addresses, Path(plan.sdk), pythons, node.check
+        )
+    except NotMounted as why:
+        size = f"{lacks.bytes:,} bytes"
+        log_line(f"input {name}: {size} are fetched before the script starts, not as it reads them: {why}")
+        return None
+    return f"{lacks.files:,} mounted lazily ({lacks.bytes:,} bytes, by process {node.mounted[name].pid})"
+
+
+def _address(plan: Plan, each: Mapping[str, Any]) -> str:
+    return f"/api/workspaces/{quote(plan.workspace)}/datasets/{quote(str(each['dataset']))}"
+
+
+def _server(plan: Plan, folder: Path) -> Callable[[str, Path, Callable[[], None]], None]:
+    """How a file comes from the server itself; taken up where it broke off."""
+
+    def serve(address: str, target: Path, halt: Callable[[], None]) -> None:
+        client = RetryingClient.of(plan, folder, halt)
+        path = f"/api/workspaces/{quote(plan.workspace)}/{address}"
+
+        def once() -> None:
+            with client.http.stream(path, headers=rest_of(target)) as answer:
+                append(answer, target, halt)
+
+        client.until_answered(once, insist=False)
+
+    return serve
+
+
+def _progress(name: str, report: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Tells how far a transfer is: in the log, and now and then in the state of the run."""
+    reported = 0.0
+
+    def told(came: int, total: int) -> None:
+        nonlocal reported
+        text = f"the data is being fetched: {name}, {came / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        log_line(text)
+        if time.monotonic() - reported >= REPORT_EVERY:
+            reported = time.monotonic()
+            report(text)
+
+    return told
+
+
+def _keep_within(cache: Cache, limit: int | None) -> None:
+    if limit is not None:
+        removed = cache.collect(limit)
+        if removed:
+            size = sum(entry.stored for entry in removed)
+            log_line(f"removed {len(removed):,} files of {size:,} bytes from the cache, which nobody uses")
+
+
+def _must_be_empty(place: Path, each: Mapping[str, Any], plan: Plan) -> None:
+    if place.is_symlink():
+        target = Path(os.readlink(place))
+        if not target.exists() or plan.run_id in {run_of_folder(part) for part in target.parts}:
+            return  # left by a run that has ended, or by a node of this one
+    elif not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        return
+    raise RunProblem(
+        "DataPathTaken",
+        f"The path_on_compute {str(place)!r} of the input {each['name']!r} is not empty, or another run uses it.",
+        "Use another path, or none: the script gets it as an argument or a variable.",
+    )
+
+
+def _lead(place: Path, at: Path) -> None:
+    """Let a path outside the run's folder lead to an input. Nothing but a link is left there when the run has ended."""
+    os.makedirs(place.parent, exist_ok=True)
+    if place.is_symlink():
+        place.unlink()
+    elif place.exists():
+        place.rmdir()
+    os.symlink(at, place)

@@ -1,0 +1,1 @@
+"""Routes for looking at runs: beside one another."""
