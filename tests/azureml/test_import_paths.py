@@ -38,7 +38,8 @@ def test_azureml_holds_nothing_but_re_exports(path: Path) -> None:
     for each in ast.walk(tree):
         if isinstance(each, ast.ImportFrom):
             assert each.module is not None
-            assert each.module == "typing" or each.module.startswith(("runyard.sdk", "runyard.serving."))
+            # What a scoring script imports comes from the process that calls it.
+            assert each.module == "typing" or each.module.startswith(("runyard.sdk", "runyard.serving"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -90,7 +91,7 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
         ("from azureml.core import image", "azureml.core.image"),
         ("from azureml.data.dataset_snapshot import DatasetSnapshot", "azureml.data.dataset_snapshot"),
         ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
-        ("import importlib; importlib.import_module('azureml.responsibleai')", "azureml.responsibleai"),
+        ("import importlib; importlib.import_module('azureml.data.constants')", "azureml.data.constants"),
     ],
 )
 def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(code: str, what: str) -> None:
@@ -103,8 +104,8 @@ def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(cod
 @pytest.mark.parametrize(
     ("code", "what", "instead"),
     [
-        ("import azureml.pipeline.core", "azureml.pipeline", "run.submit_child"),
-        ("from azureml.pipeline.steps import PythonScriptStep", "azureml.pipeline", "run.submit_child"),
+        ("import azureml.pipeline.core", "azureml.pipeline.core", "run.submit_child"),
+        ("from azureml.pipeline.steps import PythonScriptStep", "azureml.pipeline.steps", "run.submit_child"),
         ("from azureml.train.automl import AutoMLConfig", "azureml.train.automl", "azureml.train.hyperdrive"),
         ("from azureml.interpret import ExplanationClient", "azureml.interpret", "interpret"),
     ],
