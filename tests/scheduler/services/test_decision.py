@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
+from runyard.contracts import states as run_states
 from runyard.contracts.services import states
 from runyard.contracts.services.settings import Autoscale, Settings
 from runyard.scheduler.services.decision import Start, decide, stopped
@@ -66,6 +67,11 @@ def test_an_update_leaves_the_old_revision_alone_until_the_new_one_is_ready() ->
     assert (made.start, made.stop, made.state) == ([], {}, states.TRANSITIONING)
     made = decide(changing, known, [replica(1, run_id="old"), replica(2)])
     assert (made.promote, list(made.stop)) == ({"": 2}, ["old"])
+    assert not made.finished, "the old one may be the next to answer"
+    changed = service(version(2, 2))
+    leaving = replica(1, states.DRAINING, run_states.CANCEL_REQUESTED)
+    assert not decide(changed, known, [replica(1, status=run_states.CANCEL_REQUESTED), replica(2)]).finished
+    assert decide(changed, known, [leaving, replica(2)]).finished
 
 
 def test_an_update_that_does_not_come_up_is_given_up_and_the_old_one_serves() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict
 
 from runyard.contracts.plan import Launch
 from runyard.contracts.services.plan import ServicePlan
@@ -14,7 +14,7 @@ from runyard.node.outcome.exits import Exit
 HOPELESS = ("SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError", "NameError", "AttributeError")
 """Errors of init() that another try does not change."""
 
-Error = dict[str, Any]
+Error = Dict[str, Any]
 
 
 def of_exit(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from runyard.contracts.plan import OVER, Plan
 from runyard.contracts.services import states
 from runyard.contracts.services.plan import ServicePlan
-from runyard.contracts.services.worker import READY, WorkerStatus
+from runyard.contracts.services.worker import DRAINING, READY, WorkerStatus
 from runyard.node import facts
 from runyard.node import state as states_of_runner
 from runyard.node.crew import Crew
@@ -332,6 +332,15 @@ class Keeper:
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
+    def _await_draining(self, process: Process) -> None:
+        """Wait until the process takes no more connections: an update counts as done only then."""
+        deadline = time.monotonic() + DRAIN_SLACK
+        while self._service.role == states.WORKER and process.look() is None and time.monotonic() < deadline:
+            status = read_status(self._folder)
+            if status is not None and status.state == DRAINING:
+                return
+            self._signals.wait(0.02)
+
     def _drain(self) -> int:
         """Let the process answer what it has begun, and end."""
         process = self._process
@@ -339,9 +348,10 @@ class Keeper:
         self._crew.save(stop=CANCELLED)
         if process is not None and process.look() is None:
             log_line(f"draining process {process.pid}, for {seconds:g} s at most")
-            self._delivery().report({"fact": "service", "service": {**self._told, "state": states.DRAINING}})
             process.drain()
             deadline = time.monotonic() + seconds
+            self._await_draining(process)
+            self._delivery().report({"fact": "service", "service": {**self._told, "state": states.DRAINING}})
             while process.look() is None and time.monotonic() < deadline:
                 self._signals.wait(0.05)
             log_line("it has ended" if process.exit is not None else "it did not end in time, and is killed")

@@ -57,6 +57,8 @@ def decide(service: Service, revisions: Mapping[int, Revision], replicas: Sequen
         _version(made, version, revisions, [each for each in staying if each.version == version.name], ended)
     _gateway(made, service, revisions, staying)
     _state(made, service, revisions, staying)
+    # Until the last worker of the old revision takes no more connections, it may be the one that answers.
+    made.finished = made.finished and not _still_answering(made, service, live)
     return made
 
 
@@ -158,6 +160,17 @@ def _state(made: Decision, service: Service, revisions: Mapping[int, Revision], 
     else:
         made.state = states.UNHEALTHY
         made.error = {"code": "NoReplica", "message": "No replica of the service is ready; one is being started."}
+
+
+def _still_answering(made: Decision, service: Service, live: Sequence[Replica]) -> bool:
+    """Whether a worker of a revision or version that is not used any more takes requests."""
+    used = {(each.name, made.promote.get(each.name, each.current)) for each in service.versions}
+    return any(
+        each.role == states.WORKER
+        and (each.version, each.revision) not in used
+        and each.state not in (states.DRAINING, states.GONE)
+        for each in live
+    )
 
 
 def _is_refused(revisions: Mapping[int, Revision], version: Version) -> bool:

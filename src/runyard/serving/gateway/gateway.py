@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Tuple
 
 from runyard.contracts.services.plan import Route, Routes
 from runyard.serving.gateway.load import Loads
@@ -34,7 +34,7 @@ KEPT = 32
 
 _TEXT = {400: "Bad Request", 413: "Payload Too Large", 502: "Bad Gateway", 503: "Service Unavailable"}
 
-Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Pair = Tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class NoAnswer(ConnectionError):

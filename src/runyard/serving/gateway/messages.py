@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import AsyncIterator
 
 from runyard.system.records import record
 
 LONGEST_HEAD = 64 * 1024
 PIECE = 64 * 1024
+_REQUEST = re.compile(rb"[^ ]+ [^ ]+ HTTP/1\.[01]$").match
+_RESPONSE = re.compile(rb"HTTP/1\.[01] [0-9]{3}( |$)").match
+_SIZE = re.compile(rb"[0-9a-fA-F]{1,12}$").match
 _HOP = (b"connection", b"keep-alive", b"proxy-connection", b"te", b"upgrade")
 
 
@@ -81,11 +85,11 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
     headers = []
     for line in lines:
         name, colon, value = line.partition(b":")
-        if not colon or name != name.strip():
+        if not colon or not name or name != name.strip():
             raise BadMessage("A header has no name.")
         headers.append((name, value.strip()))
-    if first.count(b" ") < 2 and not first.startswith(b"HTTP/1."):
-        raise BadMessage("The first line is not that of an HTTP request.")
+    if not _REQUEST(first) and not _RESPONSE(first):
+        raise BadMessage("The first line is not that of an HTTP/1.1 message.")
     return Head(first, headers)
 
 
@@ -113,17 +117,30 @@ async def body_of(reader: asyncio.StreamReader, head: Head, until_end: bool = Fa
 
 async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
     while True:
-        line = await reader.readuntil(b"\r\n")
-        try:
-            size = int(line.split(b";")[0].strip(), 16)
-        except ValueError:
-            raise BadMessage("A chunk of the body has no size.") from None
+        line = await _line(reader)
+        found = line.split(b";")[0].strip()
+        if not _SIZE(found):
+            raise BadMessage("A chunk of the body has no size.")
         yield line
-        if size == 0:
+        left = int(found, 16)
+        if left == 0:
             break
-        yield await reader.readexactly(size + 2)
+        left += 2  # the end of its line
+        while left:  # not at once: whoever reads decides how much is too much before it is in memory
+            piece = await reader.read(min(left, PIECE))
+            if not piece:
+                raise ConnectionError("the connection ended within a body")
+            left -= len(piece)
+            yield piece
     while True:  # trailers
-        line = await reader.readuntil(b"\r\n")
+        line = await _line(reader)
         yield line
         if line == b"\r\n":
             return
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readuntil(b"\r\n")
+    except asyncio.LimitOverrunError:
+        raise BadMessage(f"A line of the body has more than {LONGEST_HEAD} bytes.") from None
