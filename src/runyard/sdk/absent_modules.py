@@ -22,7 +22,7 @@ _OF_AZUREML = (
 )
 _OF_CORE = (
     *("authorization", "databricks", "image", "linked_service"),
-    *("model_proxy", "private_endpoint", "profile", "util"),
+    *("model_proxy", "private_endpoint", "util"),
     *("compute.adla", "compute.databricks", "compute.datafactory", "compute.dsvm", "compute.hdinsight"),
     "compute.synapse",
 )
