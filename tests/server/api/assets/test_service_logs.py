@@ -77,6 +77,6 @@ def test_a_replica_that_wrote_nothing_is_shown_with_its_cause(store: Store, serv
 def test_only_replicas_that_live_are_asked_for_their_newest_lines(store: Store, service: Service) -> None:
     add(store, service, "over", 1)
     add(store, service, "lives", 1)
-    Transitions(store, lambda run: False).apply("over", Fact(states_cancelled()))
+    Transitions(store, lambda run: False).apply("over", Fact("ended", outcome="completed"))
     found, live = service_logs.live_replicas(store, "local", "mine")
     assert (found.id, live) == (service.id, ["lives"])
