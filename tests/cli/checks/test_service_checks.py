@@ -1,26 +1,37 @@
-"""What `runyard doctor` says of services; the server is a stand-in with two of them."""
+"""If these fail, `runyard doctor` is silent of a service that does not answer, or cannot say why."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
-from runyard.cli.api import Api
-from runyard.cli.checks.service_checks import services
+from runyard.cli.checks import service_checks
 
 
-def test_those_that_do_not_answer_are_named_with_the_cause() -> None:
-    found = [
-        {"name": "good", "state": "Healthy", "error": None},
-        {"name": "bad", "state": "Failed", "error": {"message": "no init", "help": "Write one."}},
-    ]
+def checks(found: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Of services as a server would tell them: in states that pass too soon to be met."""
 
-    def get(path: str) -> Any:
-        return {"workspaces": [{"name": "local"}]} if path == "/api/workspaces" else {"services": found}
+    class Told:
+        client: Any
 
-    checks = list(services(cast(Api, SimpleNamespace(client=SimpleNamespace(get=get)))))
-    assert [(each.name, each.verdict) for each in checks] == [("services", "ok"), ("service bad", "fail")]
-    assert "no init" in checks[1].message
-    assert "Write one." in checks[1].help
-    found.clear()
-    assert list(services(cast(Api, SimpleNamespace(client=SimpleNamespace(get=get))))) == []
+        def get(self, path: str) -> Any:
+            return {"workspaces": [{"name": "local"}]} if path == "/api/workspaces" else {"services": found}
+
+    told: Any = Told()
+    told.client = told
+    return [(each.name, each.verdict, each.message, each.help) for each in service_checks.services(told)]
+
+
+def test_each_service_that_does_not_answer_is_named_with_the_cause() -> None:
+    fine = [{"name": name, "state": state, "error": None} for name, state in (("b", "Healthy"), ("a", "Stopped"))]
+    sick = {"name": "sick", "state": "Unhealthy", "error": {"message": "it hangs\nfor long", "help": "Look."}}
+    failed = {"name": "failed", "state": "Failed", "error": None}
+    all_in_order, first, second = checks([*fine, sick, failed])
+    assert all_in_order[:3] == ("services", "ok", "2 of 4 are in order: a, b")
+    assert first == (
+        "service sick",
+        "warn",
+        "Unhealthy: it hangs",
+        "Look. `runyard services logs sick` shows what it wrote.",
+    )
+    assert second[:3] == ("service failed", "fail", "Failed: it does not answer")
+    assert checks([]) == [], "who has no services is told nothing of them"

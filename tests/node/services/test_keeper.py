@@ -1,47 +1,69 @@
-"""When a replica is started again, and when it is given up. Its life is in the journeys."""
+"""A replica beside a real node runner: its process is started anew, found by a successor, and drained at the end."""
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
+from tests.support.waiting import wait_until
 
-from runyard.contracts.plan import Launch, Plan
 from runyard.contracts.services.plan import ServicePlan
 from runyard.contracts.services.settings import Settings
-from runyard.node.services.keeper import LONGEST_PAUSE, TRIES, Keeper
-from runyard.node.signals import Signals
+
+if TYPE_CHECKING:
+    from tests.node.conftest import Node
+
+Prepare = Callable[..., "Node"]
+
+SCORE = "import os\ndef init():\n    pass\n\ndef run(data):\n    return os.getpid()\n"
 
 
-@pytest.fixture
-def keeper(tmp_path: Path) -> Keeper:
-    service = ServicePlan("mine", str(tmp_path), str(tmp_path / "listener"), 1, "127.0.0.1", 0, Settings())
-    launch = Launch(service=service.as_dict())
-    plan = Plan("run", "run", "e", "e", "local", "s", "r", "local", "token", "http://localhost:1", launch)
-    return Keeper(plan, tmp_path, Signals(), None)
+def replica(node: Prepare, folder: Path, script: str) -> tuple[Node, int]:
+    """The folder of a replica, and its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    place = folder / "service"
+    told = ServicePlan(
+        "mine", str(place), str(place / "listener"), 1, "127.0.0.1", port, Settings(), entry_script="score.py"
+    )
+    return node({"score.py": script}, script=None, service=told.as_dict()), port
 
 
-def failures(keeper: Keeper, error: dict[str, Any], count: int) -> list[Any]:
-    return [keeper._failed(error, now=0.0) for _ in range(count)]
+def score(port: int) -> int:
+    """The process that answers; 0 when none does."""
+    request: Any = urllib.request.Request(f"http://127.0.0.1:{port}/score", b"{}")
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return int(answer.read())
+    except OSError:
+        return 0
 
 
-def test_one_that_was_never_ready_is_tried_some_times(keeper: Keeper) -> None:
-    error = {"code": "InitFailed", "type": "OSError", "message": "no"}
-    assert failures(keeper, error, TRIES) == [None] * (TRIES - 1) + [error]
+def test_a_replica_outlives_its_process_and_its_runner_and_is_drained(node: Prepare, tmp_path: Path) -> None:
+    made, port = replica(node, tmp_path, SCORE)
+    runner = made.start()
+    first = wait_until(lambda: score(port), "an answer")
+    os.kill(first, signal.SIGKILL)
+    second = wait_until(lambda: (pid := score(port)) != first and pid, "an answer of another process")
+    runner.kill()
+    runner.wait()
+    assert score(port) == second, "nobody who calls it knows that its runner is gone"
+    successor = made.start("--rescue")
+    wait_until(lambda: "of the former runner goes on" in (made.folder / "streams/runner.log").read_text(), "adoption")
+    assert score(port) == second
+    successor.send_signal(signal.SIGTERM)
+    assert made.wait()["status"] == "Canceled"
+    assert score(port) == 0
 
 
-def test_where_another_try_cannot_help_there_is_none(keeper: Keeper) -> None:
-    error = {"code": "InitFailed", "type": "SyntaxError", "message": "no"}
-    assert failures(keeper, error, 1) == [error]
-
-
-def test_one_that_was_ready_is_started_at_once_and_then_after_growing_pauses(keeper: Keeper) -> None:
-    keeper._was_ready = True
-    pauses = []
-    for _ in range(9):
-        assert keeper._failed({"code": "ProcessEnded", "message": "x"}, now=0.0) is None
-        pauses.append(keeper._start_at)
-    assert pauses[0] == 0.0
-    assert pauses == sorted(pauses)
-    assert pauses[-1] == LONGEST_PAUSE
+def test_one_whose_script_cannot_start_is_given_up_with_the_line(node: Prepare, tmp_path: Path) -> None:
+    made, _ = replica(node, tmp_path, "def init():\n    nothing_of_this_name\n\ndef run(data):\n    return 1\n")
+    ended = made.finish()
+    assert ended["status"] == "Failed"
+    assert "nothing_of_this_name" in ended["error"]["message"]

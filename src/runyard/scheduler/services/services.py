@@ -260,11 +260,10 @@ class Services:
         return Load(sum(each.busy for each in loads), waiting)
 
     def _remove(self, service: Service, found: list[Replica]) -> None:
-        """Nothing of a service runs any more: forget it, its runs, its keys and its folder."""
+        """Nothing of a service runs any more: forget its runs, its keys, its folder, and itself last, so that a server
+        which is killed on the way leaves nothing that nobody knows of."""
+        freed = [each.run_id for each in found]
         try:
-            freed = [each.run_id for each in found]
-            with self._store.database.write() as connection:
-                services.remove(connection, service)
             if freed:
                 deletion.delete_runs(self._store, freed)
         except StoreError as error:
@@ -280,6 +279,8 @@ class Services:
         self._failures.pop(service.id, None)
         for key in [key for key in self._scalers if key[0] == service.id]:
             del self._scalers[key]
+        with self._store.database.write() as connection:
+            services.remove(connection, service)
 
     def _prune(self, service: Service, found: list[Replica]) -> None:
         """Delete the oldest runs of replicas that are over."""

@@ -185,7 +185,8 @@ def change_version(context: ServerContext, workspace: str, name: str, version: s
         if values.get("is_default") is False and found.is_default:
             raise requests.bad(f"{version!r} is the default version: make another one the default instead.")
         services.set_version(connection, row, version, **values)
-        return _changed(context, connection, _got(connection, row), found, asked)
+        row = _got(connection, row)
+        return _changed(context, connection, row, _version(row, version), asked)
 
     return _with(context, workspace, name, act)
 
@@ -312,8 +313,11 @@ def _changed(
         raise requests.bad(
             f"A service keeps its {fixed[0]}, so that its callers find it: to change it, remove and deploy it again."
         )
-    settings = requests.checked_settings(_without(asked.settings, FIXED), row.settings)
     former = _wanted(services.revisions(connection, row), version)
+    # Not the settings of the service: those are of its default version, or of an update that did not come up.
+    settings = requests.checked_settings(_without(asked.settings, FIXED), _kept(row.settings, former.settings))
+    differs = "replicas" in asked.settings and not settings.autoscale.enabled and version.replicas != settings.replicas
+    scaled = differs or _scale(settings) != _scale(row.settings)
     new_code = asked.models is not None or asked.launch is not None
     if new_code or _for_processes(settings) != _for_processes(former.settings):
         new = requests.revision(
@@ -322,13 +326,12 @@ def _changed(
         number = services.add_revision(connection, row, new)
         values["operation"] = services.begun("update", f"Bringing up revision {number}")
         values["state"] = states.TRANSITIONING
-    elif settings != row.settings:
-        values["operation"] = services.begun("scale", f"{_words(settings)}")
-    if settings != row.settings:
-        values["settings"] = settings
-        if _scale(settings) != _scale(row.settings):
-            services.set_version(connection, row, version.name, replicas=replicas_of(settings))
-    return services.change(connection, row, **values) if values else row
+    elif scaled:
+        values["operation"] = services.begun("scale", _words(settings))
+    values["settings"] = settings if version.is_default else _kept(settings, row.settings)
+    if scaled:
+        services.set_version(connection, row, version.name, replicas=replicas_of(settings))
+    return services.change(connection, row, **values)
 
 
 def _words(settings: Settings) -> str:
