@@ -56,6 +56,7 @@ def test_where_no_disk_is_shared_they_come_from_the_server(
     on_server: OnServer, run: RunOnServer, tmp_path: Path
 ) -> None:
     manifest = on_server(FILES)
+    (tmp_path / "folder").mkdir()
     away = plan(run_id=run.id, token=run.token, server_url=run.server.client.url)
     (place,) = bring_models(away, [model(manifest, told=False)], tmp_path / "folder", tmp_path / "work", nothing)
     assert (place / "net" / "labels.txt").read_text() == "a\nb"
