@@ -15,7 +15,7 @@ from runyard.node.prepare.models import bring_models
 from runyard.node.problem import RunProblem, Stopped
 
 if TYPE_CHECKING:
-    from tests.node.conftest import RunOnServer
+    from tests.node.conftest import Server
 
 FILES: dict[str, str | bytes] = {"net/weights.bin": bytes(1 << 20), "net/labels.txt": "a\nb"}
 
@@ -53,9 +53,11 @@ def test_models_are_where_scripts_of_sdk_v1_look_for_them(snapshot: Snapshot, tm
 
 
 def test_where_no_disk_is_shared_they_come_from_the_server(
-    on_server: OnServer, run: RunOnServer, tmp_path: Path
+    on_server: OnServer, shared_server: Server, tmp_path: Path
 ) -> None:
     manifest = on_server(FILES)
+    (tmp_path / "folder").mkdir()
+    run = shared_server.make_run(snapshot_id=manifest.id)  # so that its token reaches these files
     away = plan(run_id=run.id, token=run.token, server_url=run.server.client.url)
     (place,) = bring_models(away, [model(manifest, told=False)], tmp_path / "folder", tmp_path / "work", nothing)
     assert (place / "net" / "labels.txt").read_text() == "a\nb"

@@ -58,7 +58,7 @@ def test_a_replica_outlives_its_process_and_its_runner_and_is_drained(node: Prep
     wait_until(lambda: "of the former runner goes on" in (made.folder / "streams/runner.log").read_text(), "adoption")
     assert score(port) == second
     successor.send_signal(signal.SIGTERM)
-    assert made.wait()["status"] == "Canceled"
+    assert made.wait()["error"]["code"] == "Canceled"
     assert score(port) == 0
 
 
