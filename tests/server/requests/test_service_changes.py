@@ -95,3 +95,14 @@ def test_a_version_keeps_its_settings_when_something_else_of_it_is_changed(serve
     scaled = client.ok("PATCH", f"{BASE}/many/versions/blue", {"settings": {"replicas": 2}})
     assert {each["name"]: each["replicas"] for each in scaled["versions"]} == {"blue": 2, "green": 2}
     assert len(scaled["revisions"]) == 3
+
+
+def test_no_version_of_an_endpoint_goes_on_without_the_key_that_is_asked_for(served: Served) -> None:
+    client = served.client
+    served.app.state.context.scheduler.services.close()  # what is wanted is looked at, and nothing is started
+    deploy(client, "open", kind="endpoint", version_name="blue", settings={"authentication": "none", "workers": 1})
+    client.ok("POST", f"{BASE}/open/versions/green", {"launch": launch(client), "settings": {"workers": 2}})
+    closed = client.ok("PATCH", f"{BASE}/open", {"settings": {"authentication": "key"}})
+    newest = {each["version_name"]: each["settings"] for each in reversed(closed["revisions"])}
+    assert {name: each["authentication"] for name, each in newest.items()} == {"blue": "key", "green": "key"}
+    assert (newest["green"]["workers"], closed["settings"]["workers"]) == (2, 1)

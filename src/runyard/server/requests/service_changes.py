@@ -84,8 +84,14 @@ def change(context: ServerContext, workspace: str, name: str, asked: RevisionReq
     """Change a service. What its processes must know makes a new revision, which takes the place of the old one."""
 
     def act(connection: Connection, row: Service) -> Service:
-        version = _default(row)
-        return _changed(context, connection, row, version, asked)
+        changed = _changed(context, connection, row, _default(row), asked)
+        if "authentication" in asked.settings:
+            # Who may call an endpoint is asked of all its versions: none may go on under the former rule.
+            alike = RevisionRequest(models=None, settings={"authentication": asked.settings["authentication"]})
+            for version in row.versions:
+                if not version.is_default:
+                    changed = _changed(context, connection, _got(connection, changed), version, alike)
+        return changed
 
     return _with(context, workspace, name, act)
 
