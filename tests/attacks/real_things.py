@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.server.conftest import Client, serve
+from tests.support import broken_services
 
 from runyard.contracts.delivery import Delivery, JournalPart, encode
 from runyard.server.settings import Settings
@@ -48,6 +49,9 @@ class RealThings:
         self._dataset = client.ok("POST", "/api/workspaces/local/datasets", DATASET)["id"]
         self._registered("images")
         self._model()
+        self._launch = broken_services.launch(client)
+        for name, authentication in (("served", "key"), ("tokens", "token")):
+            self._service(name, {"authentication": authentication})
 
     def fresh(self, stem: str) -> str:
         return f"{stem}{next(self._number)}"
@@ -93,6 +97,11 @@ class RealThings:
                 "version": self._model() if _removes(label) else "latest",
                 "path": "a.txt",
             },
+            "/api/workspaces/{workspace}/services": lambda label: {
+                "workspace": "local",
+                "name": _service_of(label),
+                "version": "blue" if label.startswith("PATCH") else self._version(_removes(label)),
+            },
             "/api/workspaces/{workspace}/retention": lambda label: {"workspace": "local"},
             "/api/workspaces/{workspace}/experiments": lambda label: {"workspace": "local", "name": "trial"},
             "/api/experiments/{id}": lambda label: {
@@ -118,6 +127,10 @@ class RealThings:
             return dict(parse_qsl(urlsplit(link).query))
         if label.startswith("GET") and label.endswith("/models"):
             return {"after": None}
+        if "/services" in label:
+            return {"wait": None, "revision": None, "tail": 10}
+        if label.split(" ")[1].startswith("/api/comparisons"):
+            return {"run": [self._run["id"], self._live["id"]]}
         if label == "GET /api/workspaces/{workspace}/environments/{name}":
             return {"version": None, "label": None}
         if label.startswith("DELETE") and "environment-maps" in label:
@@ -178,6 +191,10 @@ class RealThings:
         if label == "PATCH /api/workspaces/{workspace}/models/{name}/{version}":
             absent = {"add_datasets", "sample_input_dataset", "sample_output_dataset", "add_properties"}
             return {key: value for key, value in generated.items() if key not in absent}
+        if label == "POST /api/workspaces/{workspace}/services":
+            return {"name": self.fresh("svc-"), "launch": self._launch}
+        if "/services/{name}" in label:
+            return self._about_service(label, generated)
         if label.endswith("/registrations"):
             return {**generated, "name": self.fresh("images")}
         if label == "POST /api/workspaces":
@@ -203,6 +220,34 @@ class RealThings:
     def _model(self) -> int:
         body = {"name": "model", "run_id": self._run["id"], "path": "outputs/a.txt"}
         return int(self.client.ok("POST", "/api/workspaces/local/models", body)["version"])
+
+    def _about_service(self, label: str, generated: Any) -> Any:
+        told = {
+            "/scale": {"replicas": 2},
+            "/keys": {"key": "Primary"},
+            "/services/{name}": {"tags": {"a": "b"}, "description": "x"},
+        }
+        if label.startswith("POST") and "/versions/" in label:
+            return {"launch": self._launch, "traffic_percentile": 1}
+        if label.startswith("PATCH") and "/versions/" in label:
+            return {"traffic_percentile": 5}
+        return next((body for end, body in told.items() if label.endswith(end)), generated)
+
+    def _service(self, name: str, settings: dict[str, Any]) -> str:
+        body = {"name": name, "kind": "endpoint", "version_name": "blue", "launch": self._launch, "settings": settings}
+        self.client.ok("POST", "/api/workspaces/local/services", body)
+        return name
+
+    def _version(self, made: bool) -> str:
+        """A version to be removed, or a name that no version has. Those that were there before go."""
+        base = "/api/workspaces/local/services/served"
+        for each in self.client.ok("GET", base)["versions"]:
+            if each["name"] != "blue":
+                self.client.ok("DELETE", f"{base}/versions/{each['name']}")
+        name = self.fresh("version")
+        if made:
+            self.client.ok("POST", f"{base}/versions/{name}", {"launch": self._launch, "traffic_percentile": 1})
+        return name
 
     def _secret(self) -> str:
         self.client.ok("PUT", "/api/workspaces/local/secrets/mine", {"value": "s"})
@@ -232,8 +277,15 @@ def _removes(label: str) -> bool:
     return label.startswith("DELETE")
 
 
+def _service_of(label: str) -> str:
+    if label.startswith("DELETE") and label.endswith("/services/{name}"):
+        return "gone"  # a removal is awaited, and nobody does it here
+    return "tokens" if label.endswith("/token") else "served"
+
+
 @contextmanager
 def real_things(home: Path) -> Iterator[RealThings]:
     home.mkdir(mode=0o700)
     with serve(Settings(home=home, token=secrets.token_hex(16), secret="s3cret")) as served:
+        served.app.state.context.scheduler.services.close()  # what is asked for is stored, and no process is started
         yield RealThings(served.client, home)

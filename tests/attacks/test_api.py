@@ -43,6 +43,18 @@ def _operations() -> dict[str, Any]:
 
 OPERATIONS = _operations()
 
+WITHOUT_SUBJECT = {
+    *(f"{method} /api/runs/{{run_id}}/{what}" for method in ("GET", "PUT", "POST") for what in ("meeting", "sweep")),
+    "POST /api/runs/{run_id}/sweep/extend",
+    "POST /api/runs/{run_id}/preempt",
+    "GET /api/runs/{run_id}/nodes/{node}/plan",
+    "GET /api/workspaces/{workspace}/datastores/{name}/upload",
+    "POST /api/workspaces/{workspace}/datastores/{name}/login",
+    "POST /api/workspaces/{workspace}/services/{name}/rollback",
+    "DELETE /api/workspaces/{workspace}/services/{name}",
+}
+"""About runs on nodes, sweeps, databases and services that went on: there are none here, so all of it is refused."""
+
 
 @pytest.fixture(scope="module")
 def things(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealThings]:
@@ -75,7 +87,8 @@ def test_a_request_is_answered_or_refused_with_words(label: str, things: RealThi
         case.body = things.body(label, case.body)
         case.headers = {"Authorization": f"Bearer {things.client.token}"}
         answer = case.call(base_url=things.client.url, timeout=60)
-        answers["accepted" if answer.status_code < 400 else "refused"] += 1
+        if label not in WITHOUT_SUBJECT:
+            answers["accepted" if answer.status_code < 400 else "refused"] += 1
         assert answer.status_code < 500, answer.content
         if answer.status_code >= 400:
             assert answer.headers["content-type"] == ["application/problem+json"], answer.content

@@ -61,5 +61,5 @@ def test_the_factories_are_members_as_in_sdk_v1() -> None:
     made = AbstractDataset.File.from_files("http://h/a")
     assert AbstractDataset.File is Dataset.File
     assert AbstractDataset.Tabular is Dataset.Tabular
-    with pytest.raises(UserErrorException, match="no partition keys"):
+    with pytest.raises(UserErrorException, match="There is: none"):
         made.get_partition_key_values()

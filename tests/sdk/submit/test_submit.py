@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +145,19 @@ def test_a_cancelled_run_does_not_raise(experiment: Experiment, project: Path) -
     assert run.wait_for_completion()["status"] == "Canceled"
 
 
+@pytest.fixture
+def python_hears_ctrl_c() -> Iterator[None]:
+    """As in a program of its own: whatever this process has loaded for other tests may have taken the signal."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("python_hears_ctrl_c")
 def test_ctrl_c_ends_the_wait_and_not_the_run(experiment: Experiment, project: Path) -> None:
     script = "import os, time\nwhile not os.path.exists('stop'): time.sleep(0.02)"
     run = experiment.submit(configured(project, script))
-    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer = threading.Timer(0.5, signal.pthread_kill, [threading.get_ident(), signal.SIGINT])
     timer.start()
     with pytest.raises(ExperimentExecutionException, match="goes on"):
         run.wait_for_completion(show_output=True)

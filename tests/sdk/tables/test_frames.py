@@ -11,6 +11,7 @@ from tests.support.tables import pandas
 from azureml.core import Dataset
 from azureml.data.datapath import DataPath
 from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.tables.problem import DatasetValidationError
 from runyard.sdk.workspace.workspace import Workspace
 
 register = Dataset.Tabular.register_pandas_dataframe
@@ -52,5 +53,5 @@ def test_what_cannot_be_registered(workspace: Workspace) -> None:
     for other in (Dataset.Tabular.register_spark_dataframe, Dataset.Tabular.register_dask_dataframe):
         with pytest.raises(ValueError, match="is registered"):
             other(object(), store, "n")
-    with pytest.raises(UserErrorException, match=r"pandas\.read_sql"):
+    with pytest.raises(DatasetValidationError, match="is no database"):
         Dataset.Tabular.from_sql_query((store, "SELECT 1"))

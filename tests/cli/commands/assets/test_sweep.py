@@ -23,7 +23,7 @@ Run.get_context().log('score', float(sys.argv[sys.argv.index('--x') + 1]))
 def test_a_sweep_is_followed_shown_and_extended(shell: Shell) -> None:
     (shell.folder / "train.py").write_text(TRAIN)
     said = shell.call(
-        *("sweep", "train.py", "--param", "x=choice(1, 3, 2)", "--metric", "score", "--max", "--runs", "2"),
+        *("sweep", "train.py", "--param", "x=choice(2.9, 3, 2.8)", "--metric", "score", "--max", "--runs", "2"),
         *("--at-once", "2", "--sampling", "grid", "--policy", "bandit", "--follow", "-e", "sweeping", "--", "--fixed"),
     ).stdout
     run = said.split()[1]
@@ -33,7 +33,7 @@ def test_a_sweep_is_followed_shown_and_extended(shell: Shell) -> None:
     assert "maximize score: 2 of 2: 2 completed" in shell.call("show", run).stdout
     assert "_aml_system_" not in shell.call("show", run).stdout
     assert run in shell.call("sweep", "ls").stdout
-    assert [each["best"] for each in shell.json("sweep", "show", run)["trials"]] == [1.0, 3.0]
+    assert [each["best"] for each in shell.json("sweep", "show", run)["trials"]] == [2.9, 3.0]
     assert "x=3" in shell.call("sweep", "show", run).stdout
     assert shell.json("sweep", "best", run)["parameters"] == {"x": 3}
     assert shell.json("show", f"{run}_1")["launch"]["arguments"] == ["--fixed", "--x", "3"]
