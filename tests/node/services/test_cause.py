@@ -19,7 +19,7 @@ def told(exit: Exit, status: WorkerStatus | None = None, starved: bool = False, 
 
 
 def test_the_line_of_init_and_the_package_to_add() -> None:
-    error = WorkerError("ModuleNotFoundError", "No module named 'sklearn'", "/work/score.py", 3, "Traceback ...")
+    error = WorkerError("ModuleNotFoundError", "No module named 'sklearn'", "/code/score.py", 3, "Traceback ...")
     found = told(Exit(INIT_FAILED, None), WorkerStatus(error=error))
     assert found["message"] == "ModuleNotFoundError: No module named 'sklearn' (score.py, line 3)"
     assert 'add_pip_package("scikit-learn")' in found["help"]
