@@ -174,29 +174,7 @@ class AciWebservice(Webservice):
     ) -> AciServiceDeploymentConfiguration:
         """The configuration of a service for `Model.deploy`. What is not given is decided by the server: no key, and
         as many cores and as much memory as the machine has."""
-        return AciServiceDeploymentConfiguration(
-            cpu_cores,
-            memory_gb,
-            tags,
-            properties,
-            description,
-            location,
-            auth_enabled,
-            ssl_enabled,
-            enable_app_insights,
-            ssl_cert_pem_file,
-            ssl_key_pem_file,
-            ssl_cname,
-            dns_name_label,
-            primary_key,
-            secondary_key,
-            collect_model_data,
-            cmk_vault_base_url,
-            cmk_key_name,
-            cmk_key_version,
-            vnet_name,
-            subnet_name,
-        )
+        return AciServiceDeploymentConfiguration(**locals())
 
     def run(self, input_data: Any) -> Any:
         """Ask the service: a JSON text or bytes, sent as they are."""

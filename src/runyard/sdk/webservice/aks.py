@@ -138,39 +138,7 @@ class AksWebservice(Webservice):
         blobfuse_enabled: bool | None = None,
     ) -> AksServiceDeploymentConfiguration:
         """The configuration of a service for `Model.deploy`, together with an AksCompute."""
-        return AksServiceDeploymentConfiguration(
-            autoscale_enabled,
-            autoscale_min_replicas,
-            autoscale_max_replicas,
-            autoscale_refresh_seconds,
-            autoscale_target_utilization,
-            collect_model_data,
-            auth_enabled,
-            cpu_cores,
-            memory_gb,
-            enable_app_insights,
-            scoring_timeout_ms,
-            replica_max_concurrent_requests,
-            max_request_wait_time,
-            num_replicas,
-            primary_key,
-            secondary_key,
-            tags,
-            properties,
-            description,
-            gpu_cores,
-            period_seconds,
-            initial_delay_seconds,
-            timeout_seconds,
-            success_threshold,
-            failure_threshold,
-            namespace,
-            token_auth_enabled,
-            compute_target_name,
-            cpu_cores_limit,
-            memory_gb_limit,
-            blobfuse_enabled,
-        )
+        return AksServiceDeploymentConfiguration(**locals())
 
     def run(self, input_data: Any) -> Any:
         """Ask the service: a JSON text or bytes, sent as they are."""

@@ -110,6 +110,10 @@ def authentication(auth_enabled: bool | None, token_auth_enabled: bool | None = 
     return "key" if auth_enabled else "none"
 
 
+_OF_VERSION = ("self", "__class__", "version_name", "traffic_percentile")
+"""Names in the constructor of an endpoint's configuration that a service's has not."""
+
+
 class AksServiceDeploymentConfiguration(WebserviceDeploymentConfiguration):
     """How a service on an AksCompute is to run."""
 
@@ -234,40 +238,10 @@ class AksEndpointDeploymentConfiguration(AksServiceDeploymentConfiguration):
         cpu_cores_limit: float | None,
         memory_gb_limit: float | None,
     ) -> None:
+        of_service = {name: value for name, value in locals().items() if name not in _OF_VERSION}
         self.version_name = version_name
         self.traffic_percentile = traffic_percentile
-        super().__init__(
-            autoscale_enabled,
-            autoscale_min_replicas,
-            autoscale_max_replicas,
-            autoscale_refresh_seconds,
-            autoscale_target_utilization,
-            collect_model_data,
-            auth_enabled,
-            cpu_cores,
-            memory_gb,
-            enable_app_insights,
-            scoring_timeout_ms,
-            replica_max_concurrent_requests,
-            max_request_wait_time,
-            num_replicas,
-            primary_key,
-            secondary_key,
-            tags,
-            properties,
-            description,
-            gpu_cores,
-            period_seconds,
-            initial_delay_seconds,
-            timeout_seconds,
-            success_threshold,
-            failure_threshold,
-            namespace,
-            token_auth_enabled,
-            compute_target_name,
-            cpu_cores_limit,
-            memory_gb_limit,
-        )
+        super().__init__(**of_service)
         self.validate_endpoint_configuration()
 
     def validate_endpoint_configuration(self) -> None:

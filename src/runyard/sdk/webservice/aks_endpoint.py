@@ -79,40 +79,7 @@ class AksEndpoint(AksWebservice):
         memory_gb_limit: float | None = None,
     ) -> AksEndpointDeploymentConfiguration:
         """The configuration of an endpoint for `Model.deploy`, with its first version, which is the default one."""
-        return AksEndpointDeploymentConfiguration(
-            autoscale_enabled,
-            autoscale_min_replicas,
-            autoscale_max_replicas,
-            autoscale_refresh_seconds,
-            autoscale_target_utilization,
-            collect_model_data,
-            auth_enabled,
-            cpu_cores,
-            memory_gb,
-            enable_app_insights,
-            scoring_timeout_ms,
-            replica_max_concurrent_requests,
-            max_request_wait_time,
-            num_replicas,
-            primary_key,
-            secondary_key,
-            tags,
-            properties,
-            description,
-            gpu_cores,
-            period_seconds,
-            initial_delay_seconds,
-            timeout_seconds,
-            success_threshold,
-            failure_threshold,
-            namespace,
-            token_auth_enabled,
-            version_name,
-            traffic_percentile,
-            compute_target_name,
-            cpu_cores_limit,
-            memory_gb_limit,
-        )
+        return AksEndpointDeploymentConfiguration(**locals())
 
     def update(  # type: ignore[override]  # as SDK v1
         self,
