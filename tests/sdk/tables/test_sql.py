@@ -78,7 +78,9 @@ def test_rows_of_postgresql(workspace: Workspace, empty_postgresql_url: str) -> 
         )
         info = connection.info
         store = Datastore.register_azure_postgre_sql(
-            *(workspace, "sales", info.host, info.dbname, info.user, "not-asked-for"), info.port, enforce_ssl=False
+            *(workspace, "sold", info.host, info.dbname, info.user, "not-asked-for"),
+            info.port,
+            enforce_ssl=False,
         )
     sales = Dataset.Tabular.from_sql_query((store, "SELECT * FROM sales ORDER BY n"))
     frame = sales.to_pandas_dataframe()
@@ -90,7 +92,7 @@ def test_rows_of_postgresql(workspace: Workspace, empty_postgresql_url: str) -> 
         Dataset.Tabular.from_sql_query((store, "DELETE FROM sales RETURNING n"))
     with pytest.raises(DatasetValidationError, match="It had 1 s"):
         Dataset.Tabular.from_sql_query((store, "SELECT pg_sleep(30)"), query_timeout=1)
-    assert "not-asked-for" not in repr(workspace.service.get(f"/api/workspaces/{workspace.name}/datastores/sales"))
+    assert "not-asked-for" not in repr(workspace.service.get(f"/api/workspaces/{workspace.name}/datastores/sold"))
 
 
 def test_a_driver_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

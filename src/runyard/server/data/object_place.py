@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta, timezone
@@ -187,6 +188,10 @@ def _said(name: str, secrets: tuple[str, ...]) -> Iterator[None]:
         raise _problem(name, error, secrets) from None
 
 
+_REFUSED = re.compile(r"\b(?:401|403|Forbidden|Unauthenticated|Unauthorized)\b|expired").search
+"""Numbers by themselves: the text also tells how many milliseconds were waited."""
+
+
 def _words(error: Exception) -> str:
     """What the object store said; obstore adds its own structures to it."""
     text = " ".join(str(error).split()).partition(" Debug source:")[0]
@@ -199,7 +204,7 @@ def _words(error: Exception) -> str:
 
 def _problem(name: str, error: Exception, secrets: tuple[str, ...]) -> Problem:
     text = mask(_words(error), secrets)
-    refused = any(sign in text for sign in ("403", "401", "Forbidden", "Unauthenticated", "Unauthorized", "expired"))
+    refused = _REFUSED(text) is not None
     why = "refuses the credentials" if refused or isinstance(error, PermissionError) else "cannot be used"
     help = "Register it again with overwrite=True and credentials that are valid." if refused else "Check its settings."
     return Problem(
