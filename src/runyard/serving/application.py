@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import time
+import traceback
 from typing import Callable, List, cast
 
 import runyard
@@ -24,6 +25,7 @@ from runyard.serving.scorer import Asked, Scorer
 from runyard.serving.swagger import VERSIONS, Described, document, users_own
 
 MOST_ID = 100  # characters
+UNEXPECTED = "The server of the service failed at this request. The log of the service has the reason."
 SERVER = f"runyard/{runyard.__version__}"
 
 _REFUSALS: dict[str, tuple[int, str]] = {
@@ -99,6 +101,14 @@ class Application:
     # Requests, as they come.
 
     def arrived(self, connection: Connection, request: Request) -> None:
+        try:
+            self._take_up(connection, request)
+        except Exception:  # noqa: BLE001 - one request must not end the process, and the others with it
+            traceback.print_exc()
+            if connection.busy:
+                self.finish(connection, request, message(500, UNEXPECTED), "unknown", known=False)
+
+    def _take_up(self, connection: Connection, request: Request) -> None:
         head = request.head
         path = head.path
         if path == self._score or self._is_scorers(path):
@@ -157,7 +167,11 @@ class Application:
         return (is_metrics and connection.is_local) or self.guard.lets(request.head)
 
     def _execute(self, calls: list[Call]) -> list[Response]:
-        return self.scorer.execute(cast(List[Asked], calls))
+        try:
+            return self.scorer.execute(cast(List[Asked], calls))
+        except Exception:  # noqa: BLE001 - as above
+            traceback.print_exc()
+            return [message(500, UNEXPECTED, failed=True) for _ in calls]
 
     def _refusal(self, reason: str) -> Response:
         status, text = _REFUSALS[reason]

@@ -127,8 +127,9 @@ class Process:
     def start(
         arguments: Sequence[str], work: Path, variables: Mapping[str, str], log: Path, enter: Callable[[], None] | None
     ) -> Process:
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = -1
         try:
+            descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             child = subprocess.Popen(
                 list(arguments),
                 cwd=work,
@@ -142,7 +143,8 @@ class Process:
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise RunProblem("LaunchFailed", f"{arguments[0]} could not be started: {error}.") from error
         finally:
-            os.close(descriptor)
+            if descriptor >= 0:
+                os.close(descriptor)
         return Process(Launched(child.pid, started(child.pid)), child)
 
     def look(self) -> Exit | None:

@@ -20,6 +20,7 @@ from typing import Any, Tuple
 from runyard.contracts.services.plan import Route, Routes
 from runyard.serving.gateway.load import Loads
 from runyard.serving.gateway.messages import LONGEST_HEAD, BadMessage, Head, body_of, read_head
+from runyard.serving.left_files import leave
 from runyard.serving.listener import obtain
 from runyard.system.json_files import BadFile, read_object
 
@@ -261,9 +262,7 @@ class Gateway:
             "waiting": max(0, self._was_waiting),
             "error": None,
         }
-        with open(f"{self._status}.new", "w", encoding="utf-8") as file:
-            json.dump(status, file)
-        os.replace(f"{self._status}.new", self._status)
+        leave(self._status, status)
 
 
 def _has_no_body(head: Head, answer: Head) -> bool:
