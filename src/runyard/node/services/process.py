@@ -62,6 +62,8 @@ def write_settings(plan: Plan, service: ServicePlan, folder: Path, work: Path, m
             "port": service.port,
             "listener": service.listener,
             "routes": str(Path(service.folder) / ROUTES),
+            "access": str(Path(service.folder) / ACCESS),
+            "max_request_bytes": settings.max_request_bytes,
             "drain_seconds": settings.drain_seconds,
             "wake_seconds": settings.probes.initial_delay_seconds,
         }
