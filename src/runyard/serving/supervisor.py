@@ -291,7 +291,15 @@ class Supervisor:
         ]
         state = self._state()
         status = WorkerStatus(
-            state, os.getpid(), host, port, self._settings.revision, self._settings.replica, workers, self._error
+            state,
+            os.getpid(),
+            host,
+            port,
+            self._settings.revision,
+            self._settings.replica,
+            workers,
+            self._error,
+            sum(self._restarts),
         )
         leave(self._settings.status, status.as_dict())
 

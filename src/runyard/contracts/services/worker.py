@@ -21,7 +21,8 @@ STARTING, READY, FAILED, DRAINING = "starting", "ready", "failed", "draining"
 """The states in `status.json`."""
 
 USER_TOKEN_HEADER = "x-runyard-token"
-"""The header by which a user shows the token whose hash is `user_token_hash`, and gets errors in full."""
+"""The header by which a user shows the token whose hash is `user_token_hash`, or what `access.owner_token` makes of it,
+and gets errors in full."""
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MODES = ("none", "key", "token")
@@ -141,7 +142,8 @@ class WorkerError:
 
 @record(frozen=True)
 class WorkerStatus:
-    """What `status.json` holds. `workers`: [{number, pid, state, restarts, memory_bytes, ready_seconds}]."""
+    """What `status.json` holds. `workers`: [{number, pid, state, restarts, memory_bytes, ready_seconds}] of those that
+    live; `restarts` of all."""
 
     state: str = STARTING
     pid: int = 0
@@ -151,6 +153,7 @@ class WorkerStatus:
     replica: int = 0
     workers: list[dict[str, Any]] = field(default_factory=list)
     error: WorkerError | None = None  # of the service, or of the last worker that ended
+    restarts: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

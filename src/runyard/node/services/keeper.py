@@ -329,7 +329,7 @@ class Keeper:
                 states.READY,
                 None,
             )  # fmt: skip
-        within = sum(int(each.get("restarts") or 0) for each in status.workers) if status is not None else 0
+        within = status.restarts if status is not None else 0
         return {
             "state": state,
             "pid": None if process is None else process.pid,
