@@ -15,7 +15,7 @@ class Trivial(litserve.LitAPI):  # type: ignore[misc, unused-ignore]
         pass
 
     def decode_request(self, request: Request) -> Any:
-        return request["data"][0]  # type: ignore[index]
+        return request["data"][0]
 
     def predict(self, row: Any) -> float:
         return float(sum(row))
@@ -33,7 +33,7 @@ class Onnx(litserve.LitAPI):  # type: ignore[misc, unused-ignore]
     def decode_request(self, request: Request) -> Any:
         import numpy
 
-        (given,) = request["inputs"]  # type: ignore[index]
+        (given,) = request["inputs"]
         return numpy.array(given["data"], numpy.float32)
 
     def predict(self, rows: Any) -> Any:

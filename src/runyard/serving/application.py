@@ -12,7 +12,7 @@ import traceback
 from typing import Callable, List, cast
 
 import runyard
-from runyard.contracts.services.worker import LOOPBACK, WorkerSettings
+from runyard.contracts.services.worker import WorkerSettings, is_loopback
 from runyard.serving.access_log import AccessLog
 from runyard.serving.authentication import Guard
 from runyard.serving.calls import Call, Calls, Limits
@@ -65,7 +65,7 @@ Handler = Callable[[Request], Response]
 class Application:
     def __init__(self, settings: WorkerSettings, scorer: Scorer, worker: int = 0) -> None:
         self._settings, self.scorer = settings, scorer
-        any_name = settings.allow_unauthenticated or settings.host not in LOOPBACK
+        any_name = settings.allow_unauthenticated or not is_loopback(settings.host)
         self.guard = Guard(settings.authentication, settings.service, settings.user_token_hash, any_name)
         self.log = AccessLog(settings.log_requests)
         labels = {"service": settings.service, "revision": settings.revision, "replica": settings.replica}

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from tests.support.waiting import wait_until
 
@@ -151,6 +152,22 @@ def test_a_connection_is_used_again_and_bodies_come_whole(gateway: Gateway) -> N
         assert connection.getresponse().read() == b"in pieces"
         connection.request("POST", "/chunked", b"")
         assert connection.getresponse().read() == b"abcde"
+
+
+def test_connections_to_a_former_replica_are_closed(gateway: Gateway) -> None:
+    """Otherwise each update of a service would take some of the descriptors of its gateway for ever."""
+
+    def open_to(port: int) -> int:
+        found = psutil.Process(gateway.process.pid).net_connections("tcp")
+        return sum(1 for each in found if each.raddr and each.raddr.port == port)
+
+    with replica() as former, replica() as present:
+        gateway.route(Route("", 100, port=former))
+        assert gateway.ask()[0] == 200
+        assert open_to(former) == 1
+        gateway.route(Route("", 100, port=present))
+        wait_until(lambda: not open_to(former), "the end of it")
+        assert gateway.ask()[0] == 200
 
 
 def test_what_is_no_request_is_refused(gateway: Gateway) -> None:

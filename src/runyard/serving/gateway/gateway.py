@@ -123,10 +123,18 @@ class Gateway:
                 if routes.authentication != self._routes.authentication:
                     self._guard = Guard(Authentication(routes.authentication, self._access), self._service)
                 self._routes, self._seen = routes, now
+                self._forget_former()
                 self._changed.set()
                 self._changed = asyncio.Event()
         except (OSError, BadFile, TypeError, CannotServe):  # not there yet, or another version's
             return
+
+    def _forget_former(self) -> None:
+        """Close what is open to replicas that are not asked any more: their ends of it are closed, and stay so."""
+        asked = {(each.host, each.port) for each in self._routes.routes}
+        for address in [each for each in self._idle if each not in asked]:
+            for _, writer in self._idle.pop(address):
+                writer.close()
 
     def _chosen(self) -> str:
         """The version that answers the next request."""
@@ -273,8 +281,8 @@ class Gateway:
             to_them.close()
             raise NoAnswer
         try:
-            again = head.stays_open and (answer.chunked or answer.length is not None or _has_no_body(head, answer))
-            kept = answer.stays_open
+            framed = answer.chunked or answer.length is not None or _has_no_body(head, answer)
+            again = head.stays_open and framed and not self._draining
             marks = [(b"X-Runyard-Version", version.encode())] if version else []
             writer.write(answer.sent_on(*marks, (b"Connection", b"keep-alive" if again else b"close")))
             if not _has_no_body(head, answer):
@@ -282,11 +290,19 @@ class Gateway:
                     writer.write(piece)
                     await writer.drain()
             await writer.drain()
+        except BadMessage as error:  # a part of the answer has gone to the caller: there is nothing more to say
+            to_them.close()
+            raise ConnectionError(str(error)) from error
         except BaseException:
             to_them.close()
             raise
         idle = self._idle.setdefault(address, [])
-        if kept and again and len(idle) < KEPT:
+        if (
+            framed
+            and answer.stays_open
+            and len(idle) < KEPT
+            and any(address == (each.host, each.port) for each in self._routes.routes)
+        ):
             idle.append(pair)
         else:
             to_them.close()
