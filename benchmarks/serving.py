@@ -29,6 +29,8 @@ from benchmarks.venvs import NotInstalled, Say, variables
 
 CONNECTIONS = 8
 COLUMNS = ("a server, one worker", "requests per second", "p50", "p99", "CPU per request", "memory", "start → ready")
+COLUMNS_SKLEARN = ("a model of scikit-learn", "time", "memory", "beyond the script's")
+SKLEARN = ("scikit-learn", "joblib", "numpy", "pandas")
 ONNX = ("numpy", "onnx", "onnxruntime")
 TRIVIAL = '{"data": [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]}'
 
@@ -61,7 +63,61 @@ def run(quick: bool, say: Say) -> list[Table]:
         say(f"load is made by {'wrk' if shutil.which('wrk') else 'benchmarks/children/ask_steadily.py'}")
         trivial = _table("A service with a trivial `run`", _trivial(), folder, seconds, rounds, say)
         onnx = _table("A service with an MNIST-sized ONNX model", _onnx(folder, say), folder, seconds, rounds, say)
-    return [trivial, onnx]
+        return [trivial, onnx, _sklearn(folder, 3 * rounds, say)]
+
+
+def _sklearn(folder: Path, rounds: int, say: Say) -> Table:
+    """How soon a model is served whose framework takes its time, and what the server adds to its memory."""
+    python, place = venvs.peers(SKLEARN, say).python, folder / "sklearn"
+    place.mkdir()
+    model = str(place / "model.pkl")
+    subprocess.run([python, measure.script("fit_sklearn.py"), model], env=variables(), check=True)
+    served = _runyard(models=[{"name": "iris", "version": 1, "path": str(place), "framework": "ScikitLearn"}])
+    source = {"PYTHONPATH": str(venvs.CHECKOUT / "src")}
+    contender = Contender(
+        SKLEARN,
+        lambda environment, port, where: [python, *served(environment, port, where)[1:]],
+        body='{"data": [[5.1, 3.5, 1.4, 0.2]]}',
+        more=source,
+    )
+
+    def loaded() -> tuple[float, int]:
+        began = time.monotonic()
+        told = measure.answer([python, measure.script("fit_sklearn.py"), "load", model], timeout=60)
+        return time.monotonic() - began, told["memory"]
+
+    def server() -> tuple[float, int]:
+        sample = _sample(contender, folder, 1, say)
+        return sample.start, sample.memory
+
+    def deployed() -> tuple[float, int]:
+        with tempfile.TemporaryDirectory(prefix="serving-home-", ignore_cleanup_errors=True) as home:
+            environment = venvs.runyard(say)
+            settings = {"RUNYARD_HOME": home}
+            try:
+                command = [environment.python, measure.script("deploy_sklearn.py"), python, str(place)]
+                told = measure.answer(command, settings, timeout=120)
+            finally:
+                subprocess.run([environment.command("runyard"), "down"], env=variables(**settings), capture_output=True)
+        return told["seconds"], told["memory"]
+
+    ways = {
+        "a script that loads it, and answers once": loaded,
+        "Runyard's server, from its start to its first answer": server,
+        "Runyard, from `Model.deploy` to its first answer": deployed,
+    }
+    outcomes = measure.in_turn(ways, rounds, say)
+    bare = statistics.median([memory for _, memory in outcomes[next(iter(ways))].samples])
+    rows = []
+    for name, outcome in outcomes.items():
+        if outcome.failure:
+            rows.append(not_measured(name, outcome.failure, 4))
+            continue
+        memory = statistics.median([each for _, each in outcome.samples])
+        beyond = "–" if name == next(iter(ways)) else f"+{size(int(memory - bare))}"
+        rows.append((name, durations([seconds for seconds, _ in outcome.samples]), size(int(memory)), beyond))
+    notes = ("In an environment that is there, with all of scikit-learn imported. Memory: of all processes.",)
+    return Table("A service with a model of scikit-learn", COLUMNS_SKLEARN, tuple(rows), notes)
 
 
 def _table(title: str, contenders: dict[str, Contender], folder: Path, seconds: int, rounds: int, say: Say) -> Table:

@@ -1,12 +1,11 @@
-"""The same work in LitServe."""
-
-from __future__ import annotations
+"""The same work in LitServe. It looks at the annotations of what it calls, so that they must be what they say."""
 
 import os
 import sys
 from typing import Any
 
 import litserve  # type: ignore[import-not-found, unused-ignore]
+from fastapi import Request
 
 BATCH = int(os.environ.get("BATCH", "1"))
 
@@ -15,7 +14,7 @@ class Trivial(litserve.LitAPI):  # type: ignore[misc, unused-ignore]
     def setup(self, device: str) -> None:
         pass
 
-    def decode_request(self, request: Any) -> Any:
+    def decode_request(self, request: Request) -> Any:
         return request["data"][0]
 
     def predict(self, row: Any) -> float:
@@ -31,7 +30,7 @@ class Onnx(litserve.LitAPI):  # type: ignore[misc, unused-ignore]
 
         self.session = onnxruntime.InferenceSession(os.environ["ONNX_MODEL"])
 
-    def decode_request(self, request: Any) -> Any:
+    def decode_request(self, request: Request) -> Any:
         import numpy
 
         (given,) = request["inputs"]

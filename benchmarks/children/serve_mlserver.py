@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -34,14 +35,21 @@ class Model(MLModel):
         return InferenceResponse(model_name=self.name, outputs=[NumpyCodec.encode_output("y", made)])
 """
 
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 port, root = int(sys.argv[1]), Path(sys.argv[2])
 folder = root / f"mlserver-{port}"
-folder.mkdir()
+folder.mkdir(exist_ok=True)
 (folder / "measured_runtime.py").write_text(RUNTIME)
 name = "mnist" if "ONNX_MODEL" in os.environ else "trivial"
 (folder / "model-settings.json").write_text(json.dumps({"name": name, "implementation": "measured_runtime.Model"}))
-settings = {"http_port": port, "grpc_port": port + 1, "metrics_port": port + 2, "host": "127.0.0.1", "debug": False}
-settings["parallel_workers"] = 0
+settings = {"http_port": port, "host": "127.0.0.1", "debug": False, "parallel_workers": 0}
+settings.update(grpc_port=free_port(), metrics_port=free_port())
 (folder / "settings.json").write_text(json.dumps(settings))
 os.environ["PYTHONPATH"] = str(folder)
 command = str(Path(sys.executable).parent / "mlserver")

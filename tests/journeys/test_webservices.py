@@ -249,6 +249,8 @@ def test_a_run_that_raises_and_what_is_no_json(shared_yard: Yard, ws: Workspace)
             service.run(body)
         assert caught.value.status_code is not None
         assert caught.value.status_code >= 400
+        assert "score.py" in caught.value.message, "the user is told the line"
+    assert "score.py" not in posted(str(service.scoring_uri), "0")[1], "and nobody else"
     assert service.run("2") == 0.5, "it goes on"
 
 

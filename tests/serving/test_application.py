@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.serving import ask, within_script
 
-from runyard.contracts.services.access import hash_of
+from runyard.contracts.services.access import hash_of, owner_token
 from runyard.serving.rawhttp import AMLResponse
 
 
@@ -84,6 +84,10 @@ def test_a_run_that_raises_is_told_in_full_to_its_owner_only(port: int) -> None:
     assert b"what it says" not in ask(port, "/score", {"raise": True}, {"x-runyard-token": "another"}).body
     full = ask(port, "/score", {"raise": True}, {"x-runyard-token": "users token"}).json()
     assert full["message"] == "ValueError: what it says"
+    made = owner_token(hash_of("users token"), "tested")
+    assert ask(port, "/score", {"raise": True}, {"x-runyard-token": made}).json()["message"] == full["message"]
+    other = owner_token(hash_of("users token"), "another")
+    assert b"what it says" not in ask(port, "/score", {"raise": True}, {"x-runyard-token": other}).body
     assert "Traceback" in full["error"]["traceback"]
     assert ask(port, "/score", b"not json").status == 500
     assert ask(port, "/score", b"\xff\xfe").status == 400

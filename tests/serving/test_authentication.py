@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -66,3 +67,21 @@ def test_tokens_end(tmp_path: Path) -> None:
 def test_a_service_without_its_keys_does_not_start(tmp_path: Path) -> None:
     with pytest.raises(CannotServe, match="keys"):
         Guard(Authentication("key", str(tmp_path / "nowhere.json")), "mine")
+
+
+def test_a_web_page_cannot_ask_a_service_without_keys_under_a_name_of_its_own(tmp_path: Path) -> None:
+    """A name that leads here makes a page of a browser on this machine its owner, which may read every answer."""
+    with within_script(lambda data: 1) as port:
+        for host in ("127.0.0.1", f"localhost:{port}", "LocalHost", "[::1]:80", "my.localhost", socket.gethostname()):
+            assert ask(port, "/score", {}, {"Host": host}).status == 200, host
+        for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "1.2.3.4x"):
+            refused = ask(port, "/score", {}, {"Host": host})
+            assert refused.status == 403
+            assert "authentication=key" in refused.json()["message"]
+            assert ask(port, "/metrics", headers={"Host": host}).status == 403
+    with within_script(lambda data: 1, allow_unauthenticated=True) as port:
+        assert ask(port, "/score", {}, {"Host": "public.example"}).status == 200
+    write(tmp_path / "access.json", "one")
+    keys = {"mode": "key", "file": str(tmp_path / "access.json")}
+    with within_script(lambda data: 1, authentication=keys) as port:
+        assert ask(port, "/score", {}, {**bearer("one"), "Host": "public.example"}).status == 200

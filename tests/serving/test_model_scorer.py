@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.support.numpy_runtime import NumpyRuntime, request
 
 from runyard.contracts.services.worker import Batch, ServedModel
@@ -115,3 +117,83 @@ def test_without_a_model_there_is_no_service(tmp_path: Path) -> None:
         ModelScorer([], Batch())
     assert threads_for(1) == 0
     assert threads_for(1000) == 1
+
+
+X = {"dims": ["1", "2"], "dataType": 1, "rawData": "AACAPwAAAEA="}
+TORN = [
+    {"data": {"columns": ["a"], "data": [1]}},
+    {"data": {"columns": [["a"]], "data": [["b"]]}},
+    {"data": [["a"], ["b", "c"]]},
+    {"data": [{"a": 1}, {}]},
+    {"instances": [[1, 2]], "signature_name": []},
+    {"instances": [{}]},
+    {"inputs": {"x": X}, "outputFilter": 5},
+    {"inputs": {"x": {**X, "dims": [-1, -2]}}},
+    {"inputs": {"x": {**X, "dims": [1, 2, 1 << 70, 0]}}},
+    {"inputs": {"x": {"dims": [1, 2], "dataType": 8, "stringData": [1]}}},
+    {"inputs": {"x": {"dims": [1, 2], "dataType": 6, "int32Data": ["a", None]}}},
+    {"inputs": {"x": {"dims": [1, 2], "floatData": 1}}},
+    {"inputs": [{"name": "x", "shape": [0, 1 << 62, 1 << 70], "datatype": "FP32", "data": []}]},
+    {"inputs": [{"name": "x", "shape": [10**18] * 10_000, "datatype": "FP32", "data": [1]}]},
+]
+
+
+@pytest.mark.parametrize("size", [1, 8])
+@pytest.mark.parametrize("document", TORN, ids=[str(each)[:60] for each in TORN])
+def test_what_only_looks_like_a_request_is_refused_and_says_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, document: Any, size: int
+) -> None:
+    """Any of these would otherwise end the process, with the requests of others in it."""
+    made, asked = scorer(monkeypatch, NumpyRuntime(), size), Asked("/score", document)
+    made.prepare(asked)
+    (found,) = made.execute([asked])
+    told = json.loads(found.body)["message"]
+    assert found.status == 400, told
+    assert "cannot be read" not in told, "a reason of its own"
+    assert len(told) < 500
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["x", "FP32", "predict", "AACAPw==", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *(
+                        "inputs",
+                        "instances",
+                        "data",
+                        "Inputs",
+                        "GlobalParameters",
+                        "method",
+                        "columns",
+                        "name",
+                        "shape",
+                    ),
+                    *("datatype", "dims", "dataType", "rawData", "int64Data", "stringData", "outputFilter"),
+                    *("outputs", "parameters", "binary_data_size", "signature_name", "b64", "x"),
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    document=st.dictionaries(st.sampled_from(["inputs", "instances", "data", "Inputs"]), ANYTHING, min_size=1),
+    path=st.sampled_from(["/score", "/v2/models/m/infer", "/v1/models/m:predict"]),
+    length=st.sampled_from(["", "5", "999", "\xb2", "-1", "9" * 30]),
+)
+@settings(max_examples=300, deadline=None)
+def test_no_request_is_an_error_of_the_server(document: Any, path: str, length: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        made = scorer(patch, NumpyRuntime())
+        asked = Asked(path, document, *([f"Inference-Header-Content-Length: {length}"] if length else []))
+        made.prepare(asked)
+        (found,) = made.execute([asked])
+    assert found.status < 500 or b"a negative number" in found.body
+    assert b"cannot be read" not in found.body

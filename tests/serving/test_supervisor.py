@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import resource
 import signal
 import threading
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.serving import Service, script_in
+from tests.support.waiting import wait_until
 
 from runyard.contracts.services.worker import READY, WorkerStatus
 
@@ -162,3 +164,33 @@ def test_a_port_that_is_taken_is_told(service: Service, tmp_path: Path) -> None:
             error = refused.status.error
     assert error is not None
     assert f"Port {port}" in error.message
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limits of other processes can be set on Linux alone")
+def test_on_a_full_disk_it_answers_and_replaces_its_workers(tmp_path: Path) -> None:
+    """What it would have logged and told is lost; what it is asked is not. A limit of 0 for files stands for the disk:
+    each write to one fails."""
+    script = script_in(tmp_path / "src", 'print("loaded")\n' + SCRIPT.replace("given =", 'print("called"); given ='))
+    with Service(tmp_path, workers=2, **script).ready() as service:
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        both = service.until(lambda status: all(each["state"] == READY for each in status.workers))
+        logged = service.log()
+        full = [service.process.pid, *(each["pid"] for each in both.workers)]
+        for pid in full:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
+        for _ in range(20):
+            assert service.ask("/score", {}).status == 200
+        before = {each["pid"] for each in both.workers}
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: alive_and_new(service, before), "another worker")
+        assert service.log() == logged, "nothing could be written"
+        resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, hard))
+        service.until(lambda status: before.isdisjoint(each["pid"] for each in status.workers))
+
+
+def alive_and_new(service: Service, before: set[int]) -> bool:
+    try:
+        return service.ask("/score", {}).json()["pid"] not in before
+    except (OSError, http.client.HTTPException):
+        return False

@@ -41,15 +41,19 @@ def main(arguments: list[str]) -> int:
 
 
 def _supervise(settings: WorkerSettings, path: Path) -> int:
+    from runyard.serving import streams
+    from runyard.serving.left_files import leave
     from runyard.serving.listener import CannotListen
-    from runyard.serving.supervisor import Supervisor, write_status
+    from runyard.serving.supervisor import Supervisor
 
+    streams.install()
     try:
         supervisor = Supervisor(settings, path)
     except CannotListen as error:
         print(f"The service cannot start: {error}", file=sys.stderr)
         told = WorkerError("CannotListen", str(error))
-        write_status(settings.status, WorkerStatus(FAILED, os.getpid(), settings.host, settings.port, error=told))
+        status = WorkerStatus(FAILED, os.getpid(), settings.host, settings.port, error=told)
+        leave(settings.status, status.as_dict())
         return INIT_FAILED
     return supervisor.run()
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import random
 import time
+import traceback
 from typing import Callable, List, cast
 
 import runyard
-from runyard.contracts.services.worker import WorkerSettings
+from runyard.contracts.services.worker import WorkerSettings, is_loopback
 from runyard.serving.access_log import AccessLog
 from runyard.serving.authentication import Guard
 from runyard.serving.calls import Call, Calls, Limits
@@ -23,7 +24,12 @@ from runyard.serving.metrics import Metrics
 from runyard.serving.scorer import Asked, Scorer
 from runyard.serving.swagger import VERSIONS, Described, document, users_own
 
+NOT_FOR_US = (
+    "This service asks for no key, so that it answers to localhost and to addresses alone: a web page could have any "
+    "other name lead here. Give it keys (authentication=key), or allow_unauthenticated=true if everybody may call it."
+)
 MOST_ID = 100  # characters
+UNEXPECTED = "The server of the service failed at this request. The log of the service has the reason."
 SERVER = f"runyard/{runyard.__version__}"
 
 _REFUSALS: dict[str, tuple[int, str]] = {
@@ -59,7 +65,8 @@ Handler = Callable[[Request], Response]
 class Application:
     def __init__(self, settings: WorkerSettings, scorer: Scorer, worker: int = 0) -> None:
         self._settings, self.scorer = settings, scorer
-        self.guard = Guard(settings.authentication, settings.service, settings.user_token_hash)
+        any_name = settings.allow_unauthenticated or not is_loopback(settings.host)
+        self.guard = Guard(settings.authentication, settings.service, settings.user_token_hash, any_name)
         self.log = AccessLog(settings.log_requests)
         labels = {"service": settings.service, "revision": settings.revision, "replica": settings.replica}
         place = f"{settings.status}.metrics" if settings.workers > 1 or settings.share_numbers else ""
@@ -99,8 +106,19 @@ class Application:
     # Requests, as they come.
 
     def arrived(self, connection: Connection, request: Request) -> None:
+        try:
+            self._take_up(connection, request)
+        except Exception:  # noqa: BLE001 - one request must not end the process, and the others with it
+            traceback.print_exc()
+            if connection.busy:
+                self.finish(connection, request, message(500, UNEXPECTED), "unknown", known=False)
+
+    def _take_up(self, connection: Connection, request: Request) -> None:
         head = request.head
         path = head.path
+        if not self.guard.knows(head):
+            self.finish(connection, request, message(403, NOT_FOR_US), "unknown", known=False)
+            return
         if path == self._score or self._is_scorers(path):
             self._arrived_for_scorer(connection, request)
             return
@@ -157,7 +175,11 @@ class Application:
         return (is_metrics and connection.is_local) or self.guard.lets(request.head)
 
     def _execute(self, calls: list[Call]) -> list[Response]:
-        return self.scorer.execute(cast(List[Asked], calls))
+        try:
+            return self.scorer.execute(cast(List[Asked], calls))
+        except Exception:  # noqa: BLE001 - as above
+            traceback.print_exc()
+            return [message(500, UNEXPECTED, failed=True) for _ in calls]
 
     def _refusal(self, reason: str) -> Response:
         status, text = _REFUSALS[reason]

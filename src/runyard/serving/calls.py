@@ -13,8 +13,11 @@ With a higher concurrency the second thread leads from the beginning, and calls 
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 import threading
 import time
+import traceback
 from collections import deque
 from queue import SimpleQueue
 from typing import Callable, List, Protocol
@@ -215,6 +218,14 @@ class Calls:
 
     def _second(self) -> None:
         """The thread that looks on, and leads when the main thread is held up."""
+        try:
+            self._look_on()
+        except BaseException:  # noqa: BLE001 - nobody would lead: another process must take this one's place
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+
+    def _look_on(self) -> None:
         while not self._stopped:
             self._look.acquire()
             idle = 0

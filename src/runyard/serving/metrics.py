@@ -14,6 +14,7 @@ import os
 import time
 from typing import Any
 
+from runyard.serving.left_files import leave
 from runyard.serving.memory import memory_of
 
 EDGES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -99,10 +100,7 @@ class Metrics:
         """Leave the numbers for the other workers, at most once in a while."""
         if self._place and now - self._written > WRITE_SECONDS:
             self._written = now
-            path = f"{self._place}.{self._labels.get('worker')}"
-            with open(f"{path}.new", "w", encoding="utf-8") as file:
-                json.dump(self.samples(), file)
-            os.replace(f"{path}.new", path)
+            leave(f"{self._place}.{self._labels.get('worker')}", self.samples())
 
     def text(self) -> str:
         """In the form that Prometheus reads."""

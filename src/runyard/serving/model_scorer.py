@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import time
+import traceback
 from typing import Any, Iterator, Mapping, cast
 
 import numpy
@@ -133,6 +134,9 @@ class ModelScorer:
             prepared.query = _query(request, path, prepared.model, prepared.runtime)
         except BadRequest as wrong:
             prepared.wrong = wrong
+        except Exception as error:  # noqa: BLE001 - of what the caller sent, whatever that makes of a form
+            traceback.print_exc()
+            prepared.wrong = BadRequest(400, f"The request cannot be read: {type(error).__name__}: {error}")
         return prepared
 
     def execute(self, asked: list[Asked]) -> list[Response]:

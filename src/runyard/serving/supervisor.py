@@ -28,6 +28,7 @@ from runyard.contracts.services.worker import (
     WorkerStatus,
 )
 from runyard.serving import memory
+from runyard.serving.left_files import leave
 from runyard.serving.listener import obtain
 
 LOOK_SECONDS = 1.0  # how often memory is looked at, and whether a worker is to be started
@@ -290,9 +291,17 @@ class Supervisor:
         ]
         state = self._state()
         status = WorkerStatus(
-            state, os.getpid(), host, port, self._settings.revision, self._settings.replica, workers, self._error
+            state,
+            os.getpid(),
+            host,
+            port,
+            self._settings.revision,
+            self._settings.replica,
+            workers,
+            self._error,
+            sum(self._restarts),
         )
-        write_status(self._settings.status, status)
+        leave(self._settings.status, status.as_dict())
 
     def _state(self) -> str:
         if self._exit not in (None, 0):
@@ -308,11 +317,3 @@ _HELP = {
     "SIGILL": "A package of the environment was built for another processor.",
     "SIGABRT": "A package of the environment ended the process; the log may say why.",
 }
-
-
-def write_status(path: str, status: WorkerStatus) -> None:
-    """Readers see the old file or the new one."""
-    aside = f"{path}.new"
-    with open(aside, "w", encoding="utf-8") as file:
-        json.dump(status.as_dict(), file)
-    os.replace(aside, path)

@@ -11,6 +11,7 @@ import sys
 import time
 
 from runyard.contracts.services.worker import INIT_FAILED, WorkerSettings
+from runyard.serving import streams
 from runyard.serving.application import Application
 from runyard.serving.calls import STUCK_SECONDS
 from runyard.serving.failure import failure
@@ -100,10 +101,7 @@ class _Served:
 
 def _prepare(settings: WorkerSettings) -> None:
     """What a script finds around it, as on Azure."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(line_buffering=True, errors="backslashreplace")
+    streams.install()
     root = os.path.abspath(settings.app_root or os.getcwd())
     os.environ.update(_variables(settings, root))
     os.chdir(root)

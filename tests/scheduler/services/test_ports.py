@@ -28,3 +28,6 @@ def test_a_port_that_is_taken_is_refused_with_who_has_it() -> None:
         ports.check("127.0.0.1", port, {port: "other"})
     with pytest.raises(Refused, match="no address of this machine"):
         ports.check("192.0.2.1", port, {})
+    with pytest.raises(Conflict, match="the service 'other'"):
+        ports.must_be_free(port, {port: "other"})
+    ports.must_be_free(port, {port + 1: "other"})

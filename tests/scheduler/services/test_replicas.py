@@ -49,6 +49,7 @@ def test_keys_are_written_as_hashes_and_only_for_the_user(tmp_path: Path) -> Non
     replicas.write_access(tmp_path, service(version(1, 1)), lambda name: "")
     assert Access.read(path) == Access()
     replicas.write_routes(tmp_path, locked, [])
-    assert json.loads((path.parent / "routes.json").read_text())["routes"][0]["share"] == 100.0
+    told = json.loads((path.parent / "routes.json").read_text())
+    assert (told["routes"][0]["share"], told["authentication"]) == (100.0, "key")
     replicas.remove_folder(tmp_path, locked)
     assert not path.parent.exists()

@@ -52,3 +52,23 @@ def test_other_models_take_rows_too() -> None:
 def test_what_is_wrong_is_told(document: Any, told: str) -> None:
     with pytest.raises(BadRequest, match=told):
         asked(document, Methods())
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        ({"data": [{"a": 1, "b": 2}, {"a": 1}]}, "lack the column 'b'"),
+        ({"data": {"columns": ["a", "b"], "data": [[1]]}}, "as many values"),
+        ({"data": {"columns": [["a"]], "data": [[1]]}}, "list of names"),
+        ({"data": [["a", "b"], ["c"]]}, "'x'"),
+        ({"data": [[["a", "b"]]]}, "'x'"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(document: Any, told: str) -> None:
+    with pytest.raises(BadRequest, match=told):
+        tables.read(document, Methods())
+
+
+def test_a_table_is_never_put_together_with_another() -> None:
+    """Its columns have a type each: what would be compared is not there."""
+    assert tables.read({"data": [{"b": 2, "a": 1}]}, Methods()).rows() == 0

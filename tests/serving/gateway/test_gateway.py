@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,9 +16,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from tests.support.waiting import wait_until
 
+from runyard.contracts.services.access import Access, hash_of
 from runyard.contracts.services.plan import Route, Routes
 
 
@@ -66,6 +69,8 @@ class Gateway:
             "status": str(folder / "status.json"),
             "routes": str(folder / "routes.json"),
             "listener": str(folder / "listener"),
+            "access": str(folder / "access.json"),
+            "max_request_bytes": 4_000_000,
             "host": "127.0.0.1",
             "port": 0,
             "wake_seconds": 20,
@@ -79,8 +84,8 @@ class Gateway:
     def status(self) -> Any:
         return json.loads((self._folder / "status.json").read_text())
 
-    def route(self, *routes: Route) -> None:
-        (self._folder / "routes.new").write_text(json.dumps(Routes(list(routes)).as_dict()))
+    def route(self, *routes: Route, authentication: str = "none") -> None:
+        (self._folder / "routes.new").write_text(json.dumps(Routes(list(routes), authentication).as_dict()))
         os.replace(self._folder / "routes.new", self._folder / "routes.json")
 
     def connect(self) -> http.client.HTTPConnection:
@@ -149,6 +154,22 @@ def test_a_connection_is_used_again_and_bodies_come_whole(gateway: Gateway) -> N
         assert connection.getresponse().read() == b"abcde"
 
 
+def test_connections_to_a_former_replica_are_closed(gateway: Gateway) -> None:
+    """Otherwise each update of a service would take some of the descriptors of its gateway for ever."""
+
+    def open_to(port: int) -> int:
+        found = psutil.Process(gateway.process.pid).net_connections("tcp")
+        return sum(1 for each in found if each.raddr and each.raddr.port == port)
+
+    with replica() as former, replica() as present:
+        gateway.route(Route("", 100, port=former))
+        assert gateway.ask()[0] == 200
+        assert open_to(former) == 1
+        gateway.route(Route("", 100, port=present))
+        wait_until(lambda: not open_to(former), "the end of it")
+        assert gateway.ask()[0] == 200
+
+
 def test_what_is_no_request_is_refused(gateway: Gateway) -> None:
     connection = gateway.connect()
     connection.connect()
@@ -160,3 +181,56 @@ def test_what_is_no_request_is_refused(gateway: Gateway) -> None:
     connection.putheader("Content-Length", "many")
     connection.endheaders()
     assert connection.getresponse().status == 400
+    assert gateway.ask(bytes(4_000_001))[0] == 413
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 3\r\nTransfer-Encoding: chunked",
+        b"Content-Length: 3\r\nContent-Length: 30",
+        b"Transfer-Encoding: chunked, gzip",
+        b"Transfer-Encoding : chunked",
+        b"X: a\nContent-Length: 3",
+    ],
+)
+def test_what_two_servers_could_read_differently_is_passed_on_to_nobody(gateway: Gateway, headers: bytes) -> None:
+    with replica() as port:
+        gateway.route(Route("", 100, port=port))
+        wait_until(lambda: gateway.ask()[0] == 200)
+        with socket.create_connection(("127.0.0.1", gateway.status()["port"]), 20) as caller:
+            caller.sendall(b"POST /score HTTP/1.1\r\nHost: me\r\n" + headers + b"\r\n\r\n0\r\n\r\n")
+            said = b""
+            while data := caller.recv(4096):
+                said += data
+    assert said.startswith((b"HTTP/1.1 400", b"HTTP/1.1 501")), said
+    assert said.count(b"HTTP/1.1") == 1
+
+
+def test_who_may_not_call_wakes_nobody_nor_does_who_only_watches(gateway: Gateway, tmp_path: Path) -> None:
+    """Otherwise anybody could keep a service up that is to cost nothing, or read its numbers."""
+    (tmp_path / "access.json").write_text(json.dumps(Access([hash_of("right")]).as_dict()))
+    gateway.route(Route("", 100), authentication="key")
+    wait_until(lambda: gateway.ask()[0] == 401, "the rule")
+
+    def get(path: str, key: str = "wrong") -> tuple[int, bytes]:
+        connection = gateway.connect()
+        connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    assert get("/swagger.json")[0] == 401
+    assert get("/ready") == (200, b'{"ready": true}')
+    assert get("/v2/health/live") == (200, b'{"live": true}')
+    assert get("/metrics") == (200, b""), "who asks from this machine"
+    assert not gateway.status()["waiting"]
+    found: list[Any] = []
+    asking = threading.Thread(target=lambda: found.append(get("/score", "right")), daemon=True)
+    asking.start()
+    wait_until(lambda: gateway.status()["waiting"], "word of somebody who waits")
+    with replica() as port:
+        gateway.route(Route("", 100, port=port), authentication="key")
+        asking.join(20)
+        gateway.route(Route("", 100, port=port))
+        wait_until(lambda: gateway.ask()[0] == 200, "that everybody may call")
+    assert found[0][0] == 501, "the echo of this test has no GET"

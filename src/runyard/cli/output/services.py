@@ -78,13 +78,21 @@ class Services:
         sys.stdout.write(added(before, now))
         return now
 
+    def _as_owner(self, name: str) -> dict[str, str]:
+        """What has a service tell its errors in full."""
+        from runyard.contracts.services.access import hash_of, owner_token
+        from runyard.contracts.services.worker import USER_TOKEN_HEADER
+
+        token = self._client.locator.token
+        return {USER_TOKEN_HEADER: owner_token(hash_of(token), name)} if token else {}
+
     def call(self, name: str, path: str, body: bytes) -> tuple[int, str, bytes]:
         """Ask a service, with what it needs to be asked; the status, the type and the bytes of its answer."""
         import http.client
 
         service = self.get(name)
         address = urlsplit(service["scoring_uri"])
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **self._as_owner(name)}
         mode = service["settings"]["authentication"]
         if mode == "key":
             headers["Authorization"] = f"Bearer {self.keys(name)['primary']}"

@@ -50,6 +50,16 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
+def owner_token(user_token_hash: str, service: str) -> str:
+    """What whoever has the user's token shows a service to get its errors in full: made of it, and good for nothing
+    else, so that a script, or another program at the service's port, never sees the user's token.
+
+    >>> owner_token(hash_of("mine"), "adds") == owner_token(hash_of("mine"), "other")
+    False
+    """
+    return hash_of(f"errors of {service} for {user_token_hash}")
+
+
 def issue_token(secret: str, service: str, now: float, expires_at: float) -> str:
     """A token for a service, valid until `expires_at` (seconds since 1970).
 

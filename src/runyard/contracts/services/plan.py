@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from runyard.contracts.services.settings import Settings, from_dict
+from runyard.contracts.services.settings import NO_KEY, Settings, from_dict
 from runyard.contracts.services.states import WORKER
 from runyard.system.records import asdict, field, fields, record
 
@@ -61,10 +61,12 @@ class Routes:
     """What `routes.json` holds. Replaced as a whole: a gateway looks at it again when it changes."""
 
     routes: list[Route] = field(default_factory=list)
+    authentication: str = NO_KEY  # what callers are asked for
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Routes:
-        return Routes([Route(**each) for each in document.get("routes", ())])
+        found = [Route(**each) for each in document.get("routes", ())]
+        return Routes(found, str(document.get("authentication") or NO_KEY))

@@ -6,10 +6,10 @@ key and is scaled between one and ten replicas, one of the kinds `aci` and `loca
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any, Callable, Mapping
 
 from runyard.contracts.services.states import AKS, ENDPOINT
+from runyard.contracts.services.worker import is_loopback
 from runyard.system.records import asdict, field, fields, record, replace
 
 LOOPBACK = "127.0.0.1"
@@ -135,15 +135,6 @@ def from_dict(document: Mapping[str, Any], base: Settings) -> Settings:
     made = replace(base, **values)
     made.check()
     return made
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _taken(name: str, value: Any, base: Any) -> Any:

@@ -21,10 +21,21 @@ STARTING, READY, FAILED, DRAINING = "starting", "ready", "failed", "draining"
 """The states in `status.json`."""
 
 USER_TOKEN_HEADER = "x-runyard-token"
-"""The header by which a user shows the token whose hash is `user_token_hash`, and gets errors in full."""
+"""The header by which a user shows the token whose hash is `user_token_hash`, or what `access.owner_token` makes of it,
+and gets errors in full."""
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MODES = ("none", "key", "token")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address to listen on.
+
+    >>> [is_loopback(each) for each in ("127.0.0.2", "::1", "localhost", "0.0.0.0", "127.evil.example")]
+    [True, True, True, False, False]
+    """
+    first, *others = host.split(".")
+    numbers = len(others) == 3 and all(each.isdecimal() for each in others)
+    return host in ("localhost", "::1") or (first == "127" and numbers)
 
 
 class BadSettings(ValueError):
@@ -98,7 +109,7 @@ class WorkerSettings:
         right = self.batch.size >= 1 and self.batch.wait_ms >= 0
         self._check("batch", right, "size must be 1 or more, wait_ms 0 or more")
         self._check("port", 0 <= self.port < 65536, "it must be between 0 and 65535")
-        if self.host not in LOOPBACK and not guarded and not self.allow_unauthenticated:
+        if not is_loopback(self.host) and not guarded and not self.allow_unauthenticated:
             raise BadSettings(
                 f"The service {self.service!r} would answer everybody who reaches {self.host}: its authentication is "
                 "'none'. Turn on keys or tokens, let it listen on 127.0.0.1, or set allow_unauthenticated to true."
@@ -141,7 +152,8 @@ class WorkerError:
 
 @record(frozen=True)
 class WorkerStatus:
-    """What `status.json` holds. `workers`: [{number, pid, state, restarts, memory_bytes, ready_seconds}]."""
+    """What `status.json` holds. `workers`: [{number, pid, state, restarts, memory_bytes, ready_seconds}] of those that
+    live; `restarts` of all."""
 
     state: str = STARTING
     pid: int = 0
@@ -151,6 +163,7 @@ class WorkerStatus:
     replica: int = 0
     workers: list[dict[str, Any]] = field(default_factory=list)
     error: WorkerError | None = None  # of the service, or of the last worker that ended
+    restarts: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -182,4 +195,5 @@ __all__ = [
     "WorkerError",
     "WorkerSettings",
     "WorkerStatus",
+    "is_loopback",
 ]

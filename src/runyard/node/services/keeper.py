@@ -25,6 +25,7 @@ from runyard.node.crew import Crew
 from runyard.node.launch import launch, processes
 from runyard.node.log import log_line
 from runyard.node.outcome import exits, outcome
+from runyard.node.prepare.layout import out_of_disk
 from runyard.node.prepare.models import bring_models
 from runyard.node.problem import RunProblem, Stopped, Unwanted
 from runyard.node.services import cause
@@ -142,7 +143,10 @@ class Keeper:
                 "Give it an environment of packages: python.conda_dependencies, without a base image.",
             )
         self._models = bring_models(self._plan, self._service.models, self._folder, work, self._check)
-        settings = write_settings(self._plan, self._service, self._folder, work, self._models)
+        try:
+            settings = write_settings(self._plan, self._service, self._folder, work, self._models)
+        except OSError as error:
+            raise out_of_disk(error, self._folder) from error
         of_process = variables(self._crew.variables(), self._service, work, self._models)
         python = launch.python(self._plan.launch, work, of_process, self._crew.built)
         self._argv, self._variables = argv(self._service, python, settings), of_process
@@ -154,13 +158,15 @@ class Keeper:
         self._listen()
 
     def _listen(self) -> None:
-        os.makedirs(os.path.dirname(self._service.listener), mode=0o700, exist_ok=True)
         try:
+            os.makedirs(os.path.dirname(self._service.listener), mode=0o700, exist_ok=True)
             self._socket, self._offer = listener.obtain(self._service.listener, self._service.host, self._service.port)
         except listener.CannotListen as error:
             raise RunProblem(
                 "PortTaken", str(error), "Free the port, or deploy the service with another one."
             ) from None
+        except OSError as error:
+            raise out_of_disk(error, Path(self._service.folder)) from error
         if self._offer is not None:
             self._offer.in_thread()
 
@@ -197,14 +203,18 @@ class Keeper:
             if stopping:
                 return self._drain()
             now = time.monotonic()
-            if self._process is None and now >= self._start_at:
-                self._start()
-            elif self._process is not None:
+            given_up = None
+            if self._process is not None:
                 given_up = self._look_after(now)
-                if given_up is not None:
-                    log_line(f"the service is given up: {given_up.get('message')}")
-                    self._end_processes()
-                    return self._deliver(facts.ended("failed", given_up))
+            elif now >= self._start_at:
+                try:
+                    self._start()
+                except RunProblem as problem:  # no disk or memory for it now: that may pass
+                    given_up = self._failed(problem.as_error(), now)
+            if given_up is not None:
+                log_line(f"the service is given up: {given_up.get('message')}")
+                self._end_processes()
+                return self._deliver(facts.ended("failed", given_up))
             self._tell(now)
             self._signals.wait(LOOK_EVERY)
 
@@ -319,7 +329,7 @@ class Keeper:
                 states.READY,
                 None,
             )  # fmt: skip
-        within = sum(int(each.get("restarts") or 0) for each in status.workers) if status is not None else 0
+        within = status.restarts if status is not None else 0
         return {
             "state": state,
             "pid": None if process is None else process.pid,

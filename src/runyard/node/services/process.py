@@ -62,6 +62,8 @@ def write_settings(plan: Plan, service: ServicePlan, folder: Path, work: Path, m
             "port": service.port,
             "listener": service.listener,
             "routes": str(Path(service.folder) / ROUTES),
+            "access": str(Path(service.folder) / ACCESS),
+            "max_request_bytes": settings.max_request_bytes,
             "drain_seconds": settings.drain_seconds,
             "wake_seconds": settings.probes.initial_delay_seconds,
         }
@@ -127,8 +129,9 @@ class Process:
     def start(
         arguments: Sequence[str], work: Path, variables: Mapping[str, str], log: Path, enter: Callable[[], None] | None
     ) -> Process:
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = -1
         try:
+            descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             child = subprocess.Popen(
                 list(arguments),
                 cwd=work,
@@ -142,7 +145,8 @@ class Process:
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise RunProblem("LaunchFailed", f"{arguments[0]} could not be started: {error}.") from error
         finally:
-            os.close(descriptor)
+            if descriptor >= 0:
+                os.close(descriptor)
         return Process(Launched(child.pid, started(child.pid)), child)
 
     def look(self) -> Exit | None:

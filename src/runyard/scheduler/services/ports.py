@@ -39,7 +39,17 @@ def check(host: str, port: int, taken: Mapping[int, str]) -> int:
         if error.errno in (errno.EACCES, errno.EPERM):
             raise Refused("invalid_service", f"Port {port} is for root alone.", "Use one from 1024 on.")
         holder = _holder(port) or f"another process ({error.strerror})"
-    raise Conflict(
+    raise _taken(port, holder)
+
+
+def must_be_free(port: int, taken: Mapping[int, str]) -> None:
+    """Conflict `port_taken` when a service has it."""
+    if port in taken:
+        raise _taken(port, f"the service {taken[port]!r}")
+
+
+def _taken(port: int, holder: str) -> Conflict:
+    return Conflict(
         "port_taken",
         f"Port {port} is taken by {holder}.",
         "Use another one, or none: then a free one is picked.",

@@ -114,7 +114,7 @@ def routes(service: Service, replicas: Sequence[Replica]) -> Routes:
         ]
         port = int(ready[-1].seen["port"]) if ready else 0
         found.append(Route(version.name, share, PRIVATE_HOST, port))
-    return Routes(found)
+    return Routes(found, service.settings.authentication)
 
 
 def remove_folder(home: Path, service: Service) -> None:

@@ -21,7 +21,7 @@ from runyard.scheduler.services.decision import Decision, Start, behind_gateway,
 from runyard.scheduler.services.meters import Meter
 from runyard.scheduler.services.scaling import Load, Scaler
 from runyard.scheduler.transitions import Transitions
-from runyard.scheduler.worker import Worker
+from runyard.scheduler.worker import RETRY_AFTER, Worker
 from runyard.store.assets import services
 from runyard.store.assets.services import Replica, Revision, Service
 from runyard.store.content import deletion
@@ -141,12 +141,13 @@ class Services:
         if decision.start and (pause := self._pause(service, found)) > 0:
             decision.start = []
             self.changed(id, pause)
+        made = self._apply(service, revisions, found, decision)
         try:
             self.write_access(service)
+            making.write_routes(self._home, service, found)
         except (SecretMissing, OSError) as error:
-            log.error("the keys of the service %s cannot be written: %s", service.name, error)
-        made = self._apply(service, revisions, found, decision)
-        making.write_routes(self._home, service, found)
+            log.error("the keys or routes of the service %s cannot be written: %s", service.name, error)
+            self.changed(id, RETRY_AFTER)
         for run in made:
             self._submit(run)
         for run_id, why in decision.stop.items():

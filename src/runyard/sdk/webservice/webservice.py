@@ -6,6 +6,8 @@ import builtins
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Mapping, Sequence, TypeVar, cast
 
+from runyard.contracts.services.access import hash_of, owner_token
+from runyard.contracts.services.worker import USER_TOKEN_HEADER
 from runyard.sdk.exceptions import WebserviceException
 from runyard.sdk.webservice import wire
 from runyard.sdk.webservice.deployment_configuration import checked_dict, checked_service_name
@@ -246,6 +248,9 @@ class Webservice(OldWays):
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json"}
+        token = self.workspace.service.client.locator.token
+        if token:
+            headers[USER_TOKEN_HEADER] = owner_token(hash_of(token), self.name)
         if self._credentials is None and self.auth_enabled:
             self._credentials = self.get_keys()[0]
         elif self._credentials is None and self.token_auth_enabled:

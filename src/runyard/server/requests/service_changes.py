@@ -1,26 +1,22 @@
-"""What is asked of services, stored: a new one, a revision, another number of replicas, keys. The scheduler does it."""
+"""What is asked of services, stored: a new one, a revision, another number of replicas. The scheduler does it."""
 
 from __future__ import annotations
 
 import secrets as random
-import time
 from collections.abc import Callable, Mapping
-from datetime import datetime, timezone
 from typing import Any
 
 from sqlalchemy import Connection
 
-from runyard.contracts.services import access, states
-from runyard.contracts.services.settings import KEY, NO_KEY, TOKEN, Settings, of_kind
+from runyard.contracts.services import states
+from runyard.contracts.services.settings import Settings, of_kind
 from runyard.scheduler.services import ports
 from runyard.server.context import ServerContext
-from runyard.server.middleware.problems import Problem
 from runyard.server.requests import service as requests
-from runyard.server.requests.service import KeyRequest, RevisionRequest, ServiceRequest, VersionRequest
-from runyard.server.responses.documents import timestamp
+from runyard.server.requests.service import RevisionRequest, ServiceRequest
 from runyard.store.assets import services
 from runyard.store.assets.services import NewService, Revision, Service, Version
-from runyard.store.errors import Conflict, NotFound
+from runyard.store.errors import Conflict
 
 Json = dict[str, Any]
 
@@ -29,10 +25,6 @@ FIXED = ("host", "port")
 
 SCALED = ("replicas", "autoscale")
 """Settings that make no new revision: the processes are the same, more or fewer."""
-
-TOKEN_SECONDS = 12 * 3600
-REFRESH_AFTER = 0.8
-"""Tokens hold for so long, and are to be renewed after that part of it."""
 
 
 def deploy(context: ServerContext, workspace: str, asked: ServiceRequest) -> Service:
@@ -53,6 +45,7 @@ def deploy(context: ServerContext, workspace: str, asked: ServiceRequest) -> Ser
     names = {each: context.secrets.keep_own(random.token_urlsafe(32)) for each in ("primary", "secondary", "signing")}
     try:
         with context.store.database.write() as connection:
+            ports.must_be_free(port, services.ports(connection))  # another one may have come in between
             row = services.create(
                 connection,
                 NewService(
@@ -84,16 +77,16 @@ def change(context: ServerContext, workspace: str, name: str, asked: RevisionReq
     """Change a service. What its processes must know makes a new revision, which takes the place of the old one."""
 
     def act(connection: Connection, row: Service) -> Service:
-        changed = _changed(context, connection, row, _default(row), asked)
+        changed = with_changes(context, connection, row, _default(row), asked)
         if "authentication" in asked.settings:
             # Who may call an endpoint is asked of all its versions: none may go on under the former rule.
             alike = RevisionRequest(models=None, settings={"authentication": asked.settings["authentication"]})
             for version in row.versions:
                 if not version.is_default:
-                    changed = _changed(context, connection, _got(connection, changed), version, alike)
+                    changed = with_changes(context, connection, read_again(connection, changed), version, alike)
         return changed
 
-    return _with(context, workspace, name, act)
+    return act_on(context, workspace, name, act)
 
 
 def scale(context: ServerContext, workspace: str, name: str, replicas: int) -> Service:
@@ -133,7 +126,7 @@ def roll_back(context: ServerContext, workspace: str, name: str) -> Service:
         )
         return services.change(connection, changed, settings=_kept(row.settings, target.settings))
 
-    return _with(context, workspace, name, act)
+    return act_on(context, workspace, name, act)
 
 
 def remove(context: ServerContext, workspace: str, name: str) -> Service:
@@ -146,118 +139,7 @@ def remove(context: ServerContext, workspace: str, name: str) -> Service:
             connection, row, state=states.DELETING, operation=services.begun("delete", "Stopping its replicas")
         )
 
-    return _with(context, workspace, name, act, deleting=True)
-
-
-# -- versions of an endpoint ------------------------------------------------------------------------------------------
-
-
-def add_version(context: ServerContext, workspace: str, name: str, version: str, asked: VersionRequest) -> Service:
-    requests.checked_name(version, "version")
-
-    def act(connection: Connection, row: Service) -> Service:
-        _must_be_endpoint(row)
-        if row.version(version) is not None:
-            raise Conflict(
-                "service_exists", f"The endpoint {name!r} has a version {version!r} already.", "Change it, or rename."
-            )
-        if len(row.versions) >= states.MOST_VERSIONS:
-            raise requests.bad(f"The endpoint {name!r} has {len(row.versions)} versions, which is the most.")
-        settings = requests.checked_settings(_without(asked.settings, FIXED), row.settings)
-        share = asked.traffic_percentile or 0.0
-        _check_shares(row, version, share)
-        services.add_version(
-            connection, row, version, replicas_of(settings), share, bool(asked.is_default), bool(asked.is_control)
-        )
-        new = requests.revision(connection, context.secrets, workspace, asked, version, settings)
-        services.add_revision(connection, row, new)
-        operation = services.begun("create_version", f"Bringing up version {version}")
-        return services.change(connection, row, state=states.TRANSITIONING, operation=operation)
-
-    return _with(context, workspace, name, act)
-
-
-def change_version(context: ServerContext, workspace: str, name: str, version: str, asked: VersionRequest) -> Service:
-    def act(connection: Connection, row: Service) -> Service:
-        _must_be_endpoint(row)
-        found = _version(row, version)
-        values: Json = {}
-        if asked.traffic_percentile is not None:
-            _check_shares(row, version, asked.traffic_percentile)
-            values["traffic"] = asked.traffic_percentile
-        for flag in ("is_default", "is_control"):
-            if getattr(asked, flag) is not None:
-                values[flag] = getattr(asked, flag)
-        if values.get("is_default") is False and found.is_default:
-            raise requests.bad(f"{version!r} is the default version: make another one the default instead.")
-        services.set_version(connection, row, version, **values)
-        row = _got(connection, row)
-        return _changed(context, connection, row, _version(row, version), asked)
-
-    return _with(context, workspace, name, act)
-
-
-def remove_version(context: ServerContext, workspace: str, name: str, version: str) -> Service:
-    def act(connection: Connection, row: Service) -> Service:
-        _must_be_endpoint(row)
-        found = _version(row, version)
-        if found.is_default:
-            raise requests.bad(
-                f"{version!r} is the default version of {name!r}: make another one the default first, or remove the "
-                "whole endpoint."
-            )
-        services.remove_version(connection, row, version)
-        return services.change(connection, row, operation=services.begun("delete_version", f"Stopping {version}"))
-
-    return _with(context, workspace, name, act)
-
-
-# -- keys and tokens --------------------------------------------------------------------------------------------------
-
-
-def keys(context: ServerContext, workspace: str, name: str) -> Json:
-    row = _read(context, workspace, name)
-    if row.settings.authentication != KEY:
-        raise _no_keys(row)
-    return {each: context.secrets.value(row.keys[each]) for each in ("primary", "secondary")}
-
-
-def renew_key(context: ServerContext, workspace: str, name: str, asked: KeyRequest) -> Json:
-    row = _read(context, workspace, name)
-    if row.settings.authentication != KEY:
-        raise _no_keys(row)
-    which = asked.key.lower()
-    value = asked.value or random.token_urlsafe(32)
-    new = context.secrets.keep_own(value)
-    try:
-        with context.store.database.write() as connection:
-            row = services.get(connection, workspace, name)
-            before = row.keys[which]
-            row = services.change(connection, row, keys={**row.keys, which: new})
-    except BaseException:
-        context.secrets.forget(new)
-        raise
-    context.secrets.forget(before)
-    context.scheduler.services.write_access(row)
-    return {each: context.secrets.value(row.keys[each]) for each in ("primary", "secondary")}
-
-
-def token(context: ServerContext, workspace: str, name: str) -> Json:
-    row = _read(context, workspace, name)
-    if row.settings.authentication != TOKEN:
-        raise requests.bad(
-            f"The service {name!r} asks for {_asks_for(row)}: tokens are for services with `authentication` 'token' "
-            "(token_auth_enabled=True)."
-        )
-    now = time.time()
-    until = now + TOKEN_SECONDS
-    made = access.issue_token(context.secrets.value(row.keys["signing"]), row.name, now, until)
-    refresh = datetime.fromtimestamp(now + REFRESH_AFTER * TOKEN_SECONDS, timezone.utc)
-    return {
-        "token": made,
-        "refresh_by": timestamp(refresh),
-        "expires_at": timestamp(datetime.fromtimestamp(until, timezone.utc)),
-    }
+    return act_on(context, workspace, name, act, deleting=True)
 
 
 # -- within -----------------------------------------------------------------------------------------------------------
@@ -275,7 +157,7 @@ def _overwrite(context: ServerContext, row: Service, asked: ServiceRequest) -> S
             f"{row.name!r} is a service of the kind {row.kind!r}, and cannot become one of the kind {asked.kind!r}.",
             f"Remove it first: `runyard services rm {row.name}`.",
         )
-    given = _without(asked.settings, FIXED)
+    given = without(asked.settings, FIXED)
     base = Settings(**{**vars(of_kind(asked.kind)), "host": row.settings.host, "port": row.settings.port})
     asked.settings = {}
 
@@ -300,12 +182,13 @@ def _overwrite(context: ServerContext, row: Service, asked: ServiceRequest) -> S
             operation=services.begun("overwrite", f"Bringing up revision {number}"),
         )
 
-    return _with(context, row.workspace, row.name, act)
+    return act_on(context, row.workspace, row.name, act)
 
 
-def _changed(
+def with_changes(
     context: ServerContext, connection: Connection, row: Service, version: Version, asked: RevisionRequest
 ) -> Service:
+    """Store what is asked of a version: a new revision where its processes must know of it."""
     values: Json = {}
     if asked.tags is not None:
         values["tags"] = asked.tags
@@ -321,7 +204,7 @@ def _changed(
         )
     former = _wanted(services.revisions(connection, row), version)
     # Not the settings of the service: those are of its default version, or of an update that did not come up.
-    settings = requests.checked_settings(_without(asked.settings, FIXED), _kept(row.settings, former.settings))
+    settings = requests.checked_settings(without(asked.settings, FIXED), _kept(row.settings, former.settings))
     differs = "replicas" in asked.settings and not settings.autoscale.enabled and version.replicas != settings.replicas
     scaled = differs or _scale(settings) != _scale(row.settings)
     new_code = asked.models is not None or asked.launch is not None
@@ -347,7 +230,7 @@ def _words(settings: Settings) -> str:
 
 def _for_processes(settings: Settings) -> Json:
     """What processes must be started anew for. One that may have no replica has a gateway in front of them."""
-    return {**_without(settings.as_dict(), (*FIXED, *SCALED)), "on_demand": settings.on_demand}
+    return {**without(settings.as_dict(), (*FIXED, *SCALED)), "on_demand": settings.on_demand}
 
 
 def _scale(settings: Settings) -> Json:
@@ -359,7 +242,7 @@ def _kept(now: Settings, former: Settings) -> Settings:
     return Settings(**{**vars(former), **{name: getattr(now, name) for name in (*FIXED, *SCALED)}})
 
 
-def _without(given: Mapping[str, Any], left_out: tuple[str, ...]) -> Json:
+def without(given: Mapping[str, Any], left_out: tuple[str, ...]) -> Json:
     return {name: value for name, value in given.items() if name not in left_out}
 
 
@@ -376,13 +259,14 @@ def _wanted(found: list[Revision], version: Version) -> Revision:
     return next(each for each in found if each.number == (version.wanted or version.current))
 
 
-def _with(
+def act_on(
     context: ServerContext,
     workspace: str,
     name: str,
     act: Callable[[Connection, Service], Service],
     deleting: bool = False,
 ) -> Service:
+    """Do something to a service in one transaction, and have the scheduler look at it."""
     with context.store.database.write() as connection:
         row = services.get(connection, workspace, name)
         if row.state == states.DELETING and not deleting:
@@ -397,36 +281,20 @@ def _told(context: ServerContext, row: Service) -> Service:
     return row
 
 
-def _got(connection: Connection, row: Service) -> Service:
+def read_again(connection: Connection, row: Service) -> Service:
     found = services.by_id(connection, row.id)
     assert found is not None
     return found
 
 
 def _noted(connection: Connection, row: Service) -> Service:
-    row = _got(connection, row)
+    row = read_again(connection, row)
     services.note_uses(connection, row)
     return row
 
 
-def _read(context: ServerContext, workspace: str, name: str) -> Service:
-    with context.store.database.read() as connection:
-        return services.get(connection, workspace, name)
-
-
 def _default(row: Service) -> Version:
     return next((each for each in row.versions if each.is_default), row.versions[0])
-
-
-def _version(row: Service, name: str) -> Version:
-    found = row.version(name)
-    if found is None:
-        raise NotFound(
-            "version_not_found",
-            f"The endpoint {row.name!r} has no version {name!r}.",
-            f"It has: {', '.join(each.name for each in row.versions)}.",
-        )
-    return found
 
 
 def _first_version(asked: ServiceRequest) -> str:
@@ -435,17 +303,6 @@ def _first_version(asked: ServiceRequest) -> str:
             raise requests.bad("Only an endpoint has versions with shares of the requests.")
         return ""
     return requests.checked_name(asked.version_name or "default", "version")
-
-
-def _must_be_endpoint(row: Service) -> None:
-    if row.kind != states.ENDPOINT:
-        raise requests.bad(f"{row.name!r} is no endpoint: only those have versions.")
-
-
-def _check_shares(row: Service, version: str, share: float) -> None:
-    total = share + sum(each.traffic for each in row.versions if each.name != version and not each.is_default)
-    if total > 100:
-        raise requests.bad(f"The versions beside the default one would get {total:g} % of the requests.")
 
 
 def _exists(row: Service) -> Conflict:
@@ -457,11 +314,3 @@ def _exists(row: Service) -> Conflict:
         f"Use another name, deploy with overwrite=True, or remove it: `runyard services rm {row.name}`.",
         {"service": row.name},
     )
-
-
-def _no_keys(row: Service) -> Problem:
-    return requests.bad(f"The service {row.name!r} asks for {_asks_for(row)}, so it has no keys to show.")
-
-
-def _asks_for(row: Service) -> str:
-    return {NO_KEY: "no key", KEY: "a key", TOKEN: "a token"}[row.settings.authentication]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runyard.contracts.services import states
-from runyard.contracts.services.settings import is_loopback
+from runyard.contracts.services.worker import is_loopback
 from runyard.server.responses.documents import timestamp
 from runyard.store.assets.services import Replica, Revision, Service
 

@@ -12,8 +12,6 @@ import binascii
 import json
 from typing import Any, Mapping
 
-import numpy
-
 from runyard.serving.forms import protobuf
 from runyard.serving.forms.query import Query, complete, find, wanted
 from runyard.serving.http.head import BadRequest
@@ -62,10 +60,16 @@ def read(asked: dict[str, Any], request: Request, runtime: Runtime) -> Query:
         raise BadRequest(400, "`inputs` must be an object with a tensor for each input.")
     inputs = {name: _array(find(signature, name), each) for name, each in given.items()}
     complete(signature, inputs)
-    names = wanted(signature, asked.get("outputFilter") or asked.get("output_filter"))
+    names = wanted(signature, _filter(asked.get("outputFilter") or asked.get("output_filter")))
     accepted = request.headers.get("accept", "")
     binary = any(kind in accepted for kind in BINARY) or (is_binary(request) and "json" not in accepted)
     return Query(runtime.default, inputs, names, _binary if binary else _json)
+
+
+def _filter(names: Any) -> list[str] | None:
+    if names and not isinstance(names, list):
+        raise BadRequest(400, "`outputFilter` must be a list of names.")
+    return [str(each) for each in names] if names else None
 
 
 def read_binary(request: Request, runtime: Runtime) -> Query:
@@ -96,13 +100,20 @@ def _array(tensor: Tensor, each: Any) -> Array:
             raise BadRequest(400, f"rawData of the input {tensor.name!r} is not in base64.") from error
         return from_bytes(tensor, data, shape, datatype)
     values = next((given[name] for name in _LISTS if name in given), None)
-    if values is None:
-        raise BadRequest(400, f"The input {tensor.name!r} has no rawData.")
-    if datatype == "BYTES":
-        values = [each if isinstance(each, bytes) else base64.b64decode(each) for each in values]
-    elif numpy.dtype(numpy.int64).kind in "i" and datatype.startswith(("INT", "UINT")):
-        values = [int(each) for each in values]  # 64 bits are text in JSON
-    return from_flat(tensor, values, shape, datatype)
+    if not isinstance(values, list):
+        raise BadRequest(400, f"The input {tensor.name!r} has no rawData, and no list of values.")
+    return from_flat(tensor, _values(tensor, values, datatype), shape, datatype)
+
+
+def _values(tensor: Tensor, values: list[Any], datatype: str) -> list[Any]:
+    try:
+        if datatype == "BYTES":
+            return [each if isinstance(each, bytes) else base64.b64decode(each) for each in values]
+        if datatype.startswith(("INT", "UINT")):
+            return [int(each) for each in values]  # 64 bits are text in JSON
+    except (TypeError, ValueError, OverflowError) as error:  # binascii's is a ValueError
+        raise BadRequest(400, f"The values of the input {tensor.name!r} are not of the type {datatype}.") from error
+    return values
 
 
 def _camel(name: str) -> str:

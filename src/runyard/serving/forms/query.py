@@ -22,7 +22,8 @@ class Query:
 
     def rows(self) -> int:
         """How many rows all inputs have; 0 when they have not the same number, or are no arrays."""
-        sizes = {each.shape[0] if getattr(each, "ndim", 0) else 0 for each in self.inputs.values()}
+        # A table has a type for each column: it goes alone.
+        sizes = {each.shape[0] if hasattr(each, "dtype") and each.ndim else 0 for each in self.inputs.values()}
         return int(sizes.pop()) if len(sizes) == 1 else 0
 
     def kind(self) -> tuple[object, ...]:
@@ -56,6 +57,8 @@ def find(signature: Signature, name: str) -> Tensor:
 def complete(signature: Signature, given: Iterable[str]) -> None:
     """BadRequest when an input is missing."""
     names = set(given)
+    if signature.any_name and len(names) > 1:
+        raise BadRequest(400, f"The model takes one input, and {len(names)} were sent.")
     missing = [each for each in signature.inputs if each.name not in names]
     if missing and not (signature.any_name and names):
         raise BadRequest(
@@ -78,9 +81,9 @@ def wanted(signature: Signature, names: Iterable[str] | None) -> list[str]:
 def signature_named(runtime: Runtime, name: Any) -> str:
     if name is None or name == "":
         return runtime.default
-    if name not in runtime.signatures:
+    if not isinstance(name, str) or name not in runtime.signatures:
         raise BadRequest(400, f"The model has no signature {name!r}; it has {', '.join(runtime.signatures)}.")
-    return str(name)
+    return name
 
 
 def _listed(tensors: Iterable[Tensor]) -> str:

@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Mapping
 
-import numpy
-
 from runyard.serving.forms.query import Query, wanted
 from runyard.serving.http.head import BadRequest
 from runyard.serving.http.message import Response
-from runyard.serving.runtimes.base import Array, Runtime, Signature
+from runyard.serving.runtimes.base import Array, Runtime, Signature, Tensor
 from runyard.serving.runtimes.tensors import from_lists, to_lists
 
 
@@ -22,9 +20,9 @@ def read(asked: dict[str, Any], runtime: Runtime) -> Query:
     signature = runtime.signatures[runtime.default]
     wrapped = "Inputs" in asked
     if wrapped:
-        inner = asked["Inputs"]
+        inner, more = asked["Inputs"], asked.get("GlobalParameters")
         data = inner.get("data") if isinstance(inner, dict) else inner
-        method = (asked.get("GlobalParameters") or {}).get("method")
+        method = more.get("method") if isinstance(more, dict) else None
     else:
         data, method = asked.get("data"), asked.get("method")
     usual = getattr(runtime, "usual_method", None)
@@ -42,18 +40,29 @@ def read(asked: dict[str, Any], runtime: Runtime) -> Query:
 
 def _rows(data: Any, signature: Signature, runtime: Runtime) -> Array:
     if isinstance(data, dict) and isinstance(data.get("columns"), list) and "data" in data:
-        data = [dict(zip(data["columns"], row)) for row in data["data"]]
+        data = _with_names(data["columns"], data["data"])
     if not isinstance(data, list):
         raise BadRequest(400, "`data` must be a list of rows.")
+    given = signature.inputs[0]
+    if getattr(runtime, "usual_method", None) is None:
+        return from_lists(given, data)
     if data and all(isinstance(each, dict) for each in data):
         return _table(data, getattr(runtime, "columns", []))
     if any(isinstance(value, str) for row in data[:1] if isinstance(row, list) for value in row):
-        return numpy.array(data, dtype=object)
-    return from_lists(signature.inputs[0], data)
+        return from_lists(Tensor(given.name, "BYTES", given.shape), data)  # what a pipeline makes numbers of
+    return from_lists(given, data)
+
+
+def _with_names(columns: list[Any], rows: Any) -> list[dict[str, Any]]:
+    """Pandas' form `split`, row by row."""
+    wide = isinstance(rows, list) and all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+    if not wide or not all(isinstance(name, str) for name in columns):
+        raise BadRequest(400, "`columns` must be a list of names, and each row of `data` a list with as many values.")
+    return [dict(zip(columns, row)) for row in rows]
 
 
 def _table(rows: list[dict[str, Any]], columns: list[str]) -> Any:
-    missing = [name for name in columns if name not in rows[0]]
+    missing = [name for name in columns for row in rows if name not in row]
     if missing:
         raise BadRequest(400, f"The rows lack the column {missing[0]!r}; the model takes {', '.join(columns)}.")
     try:

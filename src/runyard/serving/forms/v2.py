@@ -66,7 +66,7 @@ def _parts(request: Request) -> tuple[bytes, memoryview]:
     body = memoryview(request.body)
     if told is None:
         return bytes(body), memoryview(b"")
-    if not told.isdigit() or int(told) > len(body):
+    if not told.isdecimal() or len(told) > 18 or int(told) > len(body):
         raise BadRequest(400, f"The header {LENGTH} does not tell a length within the body.")
     return bytes(body[: int(told)]), body[int(told) :]
 

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from runyard.serving import streams
 from runyard.serving.gateway.gateway import Gateway
 from runyard.serving.listener import CannotListen
 from runyard.system.json_files import BadFile, read_object
@@ -15,6 +16,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m runyard.serving.gateway settings.json", file=sys.stderr)
         return 2
+    streams.install()
     try:
         gateway = Gateway(read_object(Path(arguments[0])))
         return asyncio.run(gateway.serve())

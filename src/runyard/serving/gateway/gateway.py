@@ -1,5 +1,7 @@
 """Passing requests on to the version that is to answer them; those for which nobody is there wait until somebody is.
 
+Who may not call is refused here: nobody is woken for it. Nor for what only watches the service, which is no load.
+
 A request is read whole before it is passed on, so that it can be given to another replica when the one that it went to
 was about to end: it is given again only when not a byte of an answer has come.
 """
@@ -14,12 +16,19 @@ import random
 import signal
 import sys
 import time
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Tuple
 
 from runyard.contracts.services.plan import Route, Routes
-from runyard.serving.gateway.load import Loads
-from runyard.serving.gateway.messages import LONGEST_HEAD, BadMessage, Head, body_of, read_head
+from runyard.contracts.services.worker import Authentication
+from runyard.serving.authentication import Guard
+from runyard.serving.failure import CannotServe
+from runyard.serving.gateway.load import Loads, VersionLoad
+from runyard.serving.gateway.messages import LONGEST_HEAD, BadMessage, Head, body_of, read_head, read_request
+from runyard.serving.http.head import BadRequest
+from runyard.serving.http.head import Head as Asked
+from runyard.serving.left_files import leave
 from runyard.serving.listener import obtain
 from runyard.system.json_files import BadFile, read_object
 
@@ -29,10 +38,15 @@ TRIES = 3
 IDLE_SECONDS = 75.0
 """Seconds for which a caller's connection may be silent."""
 
+BODY_SECONDS = 600.0
+"""Seconds within which a request must be there to its end."""
+
 KEPT = 32
 """Open connections to a version that wait for the next request."""
 
-_TEXT = {400: "Bad Request", 413: "Payload Too Large", 502: "Bad Gateway", 503: "Service Unavailable"}
+HEALTH, READY, METRICS = "/", "/ready", "/metrics"
+FREE = (HEALTH, READY, "/v2/health/live", "/v2/health/ready", "/score/v2/health/live", "/score/v2/health/ready")
+"""What everybody may ask, and what wakes nobody."""
 
 Pair = Tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -43,14 +57,14 @@ class NoAnswer(ConnectionError):
 
 class Gateway:
     def __init__(self, settings: dict[str, Any]) -> None:
-        self._service = str(settings["service"])
+        self._service, self._access = str(settings["service"]), str(settings.get("access") or "")
         self._status, self._routes_file = str(settings["status"]), Path(settings["routes"])
         self._wake_seconds = float(settings.get("wake_seconds") or 310.0)
         self._drain_seconds = float(settings.get("drain_seconds") or 30.0)
         self._most_bytes = int(settings.get("max_request_bytes") or 256 << 20)
         self._listening, self._offer = obtain(settings["listener"], settings["host"], int(settings["port"]))
         self._loads = Loads(f"{self._status}.metrics.0")
-        self._routes = Routes()
+        self._routes, self._guard = Routes(), Guard(Authentication(), self._service)
         self._seen: tuple[int, int] | None = None
         self._changed = asyncio.Event()
         self._idle: dict[tuple[str, int], list[Pair]] = {}
@@ -105,11 +119,22 @@ class Gateway:
             found = os.stat(self._routes_file)
             now = (found.st_mtime_ns, found.st_ino)
             if now != self._seen:
-                self._routes, self._seen = Routes.from_dict(read_object(self._routes_file)), now
+                routes = Routes.from_dict(read_object(self._routes_file))
+                if routes.authentication != self._routes.authentication:
+                    self._guard = Guard(Authentication(routes.authentication, self._access), self._service)
+                self._routes, self._seen = routes, now
+                self._forget_former()
                 self._changed.set()
                 self._changed = asyncio.Event()
-        except (OSError, BadFile, TypeError):  # not there yet, or another version's
+        except (OSError, BadFile, TypeError, CannotServe):  # not there yet, or another version's
             return
+
+    def _forget_former(self) -> None:
+        """Close what is open to replicas that are not asked any more: their ends of it are closed, and stay so."""
+        asked = {(each.host, each.port) for each in self._routes.routes}
+        for address in [each for each in self._idle if each not in asked]:
+            for _, writer in self._idle.pop(address):
+                writer.close()
 
     def _chosen(self) -> str:
         """The version that answers the next request."""
@@ -133,9 +158,9 @@ class Gateway:
         try:
             while await self._answer(reader, writer) and not self._draining:
                 continue
-        except BadMessage as error:
+        except (BadMessage, BadRequest) as error:
             with contextlib.suppress(ConnectionError):
-                await _refuse(writer, 400, str(error))
+                await _refuse(writer, getattr(error, "status", 400), str(error))
         except (OSError, EOFError, asyncio.TimeoutError):  # the caller has gone, or is silent
             return
         finally:
@@ -143,32 +168,58 @@ class Gateway:
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; whether the connection is used again."""
-        head = await asyncio.wait_for(read_head(reader), IDLE_SECONDS)
-        if head is None:
+        found = await asyncio.wait_for(read_request(reader), IDLE_SECONDS)
+        if found is None:
             return False
-        if (head.get(b"expect") or b"").lower() == b"100-continue":
+        head, asked = found
+        if asked.expects:
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body = await asyncio.wait_for(self._whole_body(reader, head), BODY_SECONDS)
+        if not self._allows(asked, writer):
+            await _send(writer, 401, _message(NOT_ALLOWED), b"application/json", (b"WWW-Authenticate: Bearer",))
+            return asked.keep_alive
+        version = self._chosen()
+        watches = asked.method in ("GET", "HEAD") and (asked.path in FREE or asked.path == METRICS)
+        if watches and (asked.path == HEALTH or self._route(version) is None):
+            await self._answer_watch(asked, writer)
+            return asked.keep_alive
+        return await self._pass_on(version, VersionLoad() if watches else self._loads.of(version), head, body, writer)
+
+    async def _whole_body(self, reader: asyncio.StreamReader, head: Head) -> bytearray:
         body = bytearray()
         async for piece in body_of(reader, head):
             body += piece
             if len(body) > self._most_bytes:
-                await _refuse(writer, 413, f"The request has more than {self._most_bytes} bytes.")
-                return False
-        if head.path == b"/" and head.method in (b"GET", b"HEAD"):  # liveness: it wakes nobody
-            await _send(writer, 200, b"Healthy", b"text/plain")
-            return head.stays_open
-        version = self._chosen()
-        return await self._pass_on(version, head, bytes(body), writer)
+                raise BadRequest(413, f"The request has more than {self._most_bytes} bytes (max_request_bytes).")
+        return body
 
-    async def _pass_on(self, version: str, head: Head, body: bytes, writer: asyncio.StreamWriter) -> bool:
+    def _allows(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
+        """As the workers have it; they cannot tell who is on this machine, for all requests come to them from here."""
+        if asked.path in FREE or asked.method == "OPTIONS" or self._guard.lets(asked):
+            return True
+        address = writer.get_extra_info("peername") or ("",)
+        return asked.path == METRICS and address[0] in ("127.0.0.1", "::1")
+
+    async def _answer_watch(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+        """While there is no replica the service is ready all the same: a request waits for one."""
+        if asked.path == HEALTH:
+            body, kind = b"Healthy", b"text/html; charset=utf-8"
+        elif asked.path == METRICS:
+            body, kind = b"", b"text/plain; version=0.0.4; charset=utf-8"
+        else:
+            body, kind = json.dumps({asked.path.rpartition("/")[2]: True}).encode(), b"application/json"
+        await _send(writer, 200, body, kind, bodiless=asked.method == "HEAD")
+
+    async def _pass_on(
+        self, version: str, load: VersionLoad, head: Head, body: bytes | bytearray, writer: asyncio.StreamWriter
+    ) -> bool:
         deadline = time.monotonic() + self._wake_seconds
         failed = 0
         while True:
-            pair, fresh, address = await self._connection(version, deadline)
+            pair, fresh, address = await self._connection(version, load, deadline)
             if pair is None:
                 await _refuse(writer, 503, "No replica of the service became ready in time.", retry=True)
                 return False
-            load = self._loads.of(version)
             load.change(running=1)
             try:
                 return await self._exchange(pair, address, version, head, body, writer)
@@ -181,10 +232,11 @@ class Gateway:
             finally:
                 load.change(running=-1)
 
-    async def _connection(self, version: str, deadline: float) -> tuple[Pair | None, bool, tuple[str, int]]:
+    async def _connection(
+        self, version: str, load: VersionLoad, deadline: float
+    ) -> tuple[Pair | None, bool, tuple[str, int]]:
         """A connection to a replica of a version, whether it is a new one, and its address; waits until there is
         one."""
-        load = self._loads.of(version)
         load.change(waiting=1)
         try:
             while time.monotonic() < deadline:
@@ -206,11 +258,18 @@ class Gateway:
             load.change(waiting=-1)
 
     async def _exchange(
-        self, pair: Pair, address: tuple[str, int], version: str, head: Head, body: bytes, writer: asyncio.StreamWriter
+        self,
+        pair: Pair,
+        address: tuple[str, int],
+        version: str,
+        head: Head,
+        body: bytes | bytearray,
+        writer: asyncio.StreamWriter,
     ) -> bool:
         theirs, to_them = pair
         try:
-            to_them.write(head.sent_on((b"Connection", b"keep-alive")) + body)
+            to_them.write(head.sent_on((b"Connection", b"keep-alive")))
+            to_them.write(body)
             await to_them.drain()
             answer = await read_head(theirs)
             while answer is not None and answer.status == 100:
@@ -222,8 +281,8 @@ class Gateway:
             to_them.close()
             raise NoAnswer
         try:
-            again = head.stays_open and (answer.chunked or answer.length is not None or _has_no_body(head, answer))
-            kept = answer.stays_open
+            framed = answer.chunked or answer.length is not None or _has_no_body(head, answer)
+            again = head.stays_open and framed and not self._draining
             marks = [(b"X-Runyard-Version", version.encode())] if version else []
             writer.write(answer.sent_on(*marks, (b"Connection", b"keep-alive" if again else b"close")))
             if not _has_no_body(head, answer):
@@ -231,11 +290,19 @@ class Gateway:
                     writer.write(piece)
                     await writer.drain()
             await writer.drain()
+        except BadMessage as error:  # a part of the answer has gone to the caller: there is nothing more to say
+            to_them.close()
+            raise ConnectionError(str(error)) from error
         except BaseException:
             to_them.close()
             raise
         idle = self._idle.setdefault(address, [])
-        if kept and again and len(idle) < KEPT:
+        if (
+            framed
+            and answer.stays_open
+            and len(idle) < KEPT
+            and any(address == (each.host, each.port) for each in self._routes.routes)
+        ):
             idle.append(pair)
         else:
             to_them.close()
@@ -261,32 +328,39 @@ class Gateway:
             "waiting": max(0, self._was_waiting),
             "error": None,
         }
-        with open(f"{self._status}.new", "w", encoding="utf-8") as file:
-            json.dump(status, file)
-        os.replace(f"{self._status}.new", self._status)
+        leave(self._status, status)
 
 
 def _has_no_body(head: Head, answer: Head) -> bool:
     return head.method == b"HEAD" or answer.status in (204, 304)
 
 
+NOT_ALLOWED = "A valid key or token is needed: send the header `Authorization: Bearer <key or token>`."
+
+
+def _message(text: str) -> bytes:
+    return json.dumps({"message": text}).encode()
+
+
 async def _refuse(writer: asyncio.StreamWriter, status: int, text: str, retry: bool = False) -> None:
     print(f"{status}: {text}", file=sys.stderr, flush=True)
-    body = json.dumps({"error": text}).encode()
-    await _send(writer, status, body, b"application/json", retry, close=True)
+    lines = (b"Retry-After: 1", b"Connection: close") if retry else (b"Connection: close",)
+    await _send(writer, status, _message(text), b"application/json", lines)
 
 
 async def _send(
-    writer: asyncio.StreamWriter, status: int, body: bytes, kind: bytes, retry: bool = False, close: bool = False
+    writer: asyncio.StreamWriter,
+    status: int,
+    body: bytes,
+    kind: bytes,
+    more: tuple[bytes, ...] = (),
+    bodiless: bool = False,
 ) -> None:
     lines = [
-        f"HTTP/1.1 {status} {_TEXT.get(status, 'OK')}".encode(),
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(),
         b"Content-Type: " + kind,
         b"Content-Length: " + str(len(body)).encode(),
+        *more,
     ]
-    if retry:
-        lines.append(b"Retry-After: 1")
-    if close:
-        lines.append(b"Connection: close")
-    writer.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
+    writer.write(b"\r\n".join(lines) + b"\r\n\r\n" + (b"" if bodiless else body))
     await writer.drain()

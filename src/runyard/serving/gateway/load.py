@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
+
+from runyard.serving.left_files import leave
 
 NAMES = ("call_seconds_sum", "calls_running", "calls_waiting")
 
@@ -54,6 +54,4 @@ class Loads:
         for version, load in self._versions.items():
             values = (load.seconds, load.running, load.waiting)
             samples += [[name, {"version": version}, value] for name, value in zip(NAMES, values)]
-        with open(f"{self._path}.new", "w", encoding="utf-8") as file:
-            json.dump(samples, file)
-        os.replace(f"{self._path}.new", self._path)
+        leave(self._path, samples)

@@ -6,6 +6,8 @@ import asyncio
 import re
 from typing import AsyncIterator
 
+from runyard.serving.http.head import Head as Asked
+from runyard.serving.http.head import parse
 from runyard.system.records import record
 
 LONGEST_HEAD = 64 * 1024
@@ -73,15 +75,30 @@ class Head:
         return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
+async def read_request(reader: asyncio.StreamReader) -> tuple[Head, Asked] | None:
+    """The head of the next request, as it came and as the workers' own parser understands it; None when the connection
+    ends before one. What that parser refuses could mean one thing here and another there. BadRequest."""
+    text = await _text(reader)
+    return None if text is None else (_head(text), parse(text))
+
+
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
     """The next head; None when the connection ends before one."""
+    text = await _text(reader)
+    return None if text is None else _head(text)
+
+
+async def _text(reader: asyncio.StreamReader) -> bytes | None:
     try:
-        text = await reader.readuntil(b"\r\n\r\n")
+        return (await reader.readuntil(b"\r\n\r\n"))[:-4].lstrip(b"\r\n")
     except asyncio.IncompleteReadError:
         return None
     except asyncio.LimitOverrunError:
         raise BadMessage(f"The head of the request has more than {LONGEST_HEAD} bytes.") from None
-    first, *lines = text[:-4].lstrip(b"\r\n").split(b"\r\n")
+
+
+def _head(text: bytes) -> Head:
+    first, *lines = text.split(b"\r\n")
     headers = []
     for line in lines:
         name, colon, value = line.partition(b":")

@@ -24,13 +24,14 @@ class BadRequest(Exception):
 class Head:
     """`length` is that of the body; CHUNKED when the body tells it. `headers` have lower-case names."""
 
-    __slots__ = ("expects", "headers", "keep_alive", "length", "method", "opened_by", "path", "query")
+    __slots__ = ("expects", "for_us", "headers", "keep_alive", "length", "method", "opened_by", "path", "query")
 
     def __init__(self, method: str, target: str, headers: dict[str, str], keep_alive: bool, length: int) -> None:
         path, _, self.query = target.partition("?")
         self.path = unquote(path) if "%" in path else path
         self.method, self.headers, self.keep_alive, self.length = method, headers, keep_alive, length
         self.expects = headers.get("expect", "").lower() == "100-continue"
+        self.for_us: bool | None = None  # whether it is for a name that the service answers to, once that was asked
         self.opened_by: object | None = None  # the keys that its authorization was compared with, and fitted
 
 

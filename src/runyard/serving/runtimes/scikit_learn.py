@@ -9,6 +9,7 @@ import numpy
 
 from runyard.contracts.services.worker import ServedModel
 from runyard.serving.failure import CannotServe
+from runyard.serving.http.head import BadRequest
 from runyard.serving.runtimes.base import Array, Signature, Tensor
 from runyard.serving.runtimes.recognise import files
 
@@ -44,7 +45,13 @@ class SklearnRuntime:
         (given,) = inputs.values()
         if self.columns and isinstance(given, numpy.ndarray):
             given = self._table(given)
-        return {name: numpy.asarray(getattr(self._model, name)(given)) for name in outputs}
+        try:
+            return {name: numpy.asarray(getattr(self._model, name)(given)) for name in outputs}
+        except (ValueError, TypeError) as error:
+            if str(getattr(given, "dtype", "")) != "object":
+                raise
+            # Text where the model has no step that makes numbers of it.
+            raise BadRequest(400, f"The model cannot take what was sent: {error}.") from error
 
     def _table(self, given: Array) -> Any:
         """A model that was trained on a table warns about arrays, and may choose its columns by name."""

@@ -5,6 +5,7 @@ A request that does not fit is refused with the name of the input, what was expe
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
@@ -29,6 +30,9 @@ DTYPES: dict[str, Any] = {
     "BYTES": numpy.object_,
 }
 """By the names of the open inference protocol."""
+
+MOST_DIMENSIONS = 32
+"""What every version of numpy can hold."""
 
 _NAMES = {numpy.dtype(dtype): name for name, dtype in DTYPES.items()}
 
@@ -126,12 +130,15 @@ def _shown(shape: Shape) -> str:
 
 
 def _shaped(tensor: Tensor, made: Array, shape: list[int]) -> Array:
-    size = 1
-    for each in shape:
-        size *= each
+    if len(shape) > MOST_DIMENSIONS:
+        raise BadRequest(400, f"The shape of the input {tensor.name!r} has {len(shape)} dimensions.")
+    size = math.prod(shape)
     if size != made.size:
         raise BadRequest(400, f"The input {tensor.name!r} has {made.size} elements, but its shape {shape} has {size}.")
-    made = made.reshape(shape)
+    try:
+        made = made.reshape(shape)
+    except (ValueError, OverflowError) as error:  # a size that no array can have, or a negative one
+        raise BadRequest(400, f"The input {tensor.name!r} cannot have the shape {shape}.") from error
     check_shape(tensor, made.shape)
     return made
 

@@ -58,7 +58,10 @@ def test_the_life_of_a_service(shell: Shell) -> None:
     )
     assert piped.stdout == b'{"sum": 5}\n'
     assert shell.json("services", "call", "adds", "not json", expect=errors.FAILED)["status"] >= 400
-    assert "services logs adds" in shell.call("services", "call", "adds", "x", expect=errors.FAILED).stderr
+    told = shell.call("services", "call", "adds", "x", expect=errors.FAILED).stderr
+    assert "services logs adds" in told
+    assert "JSONDecodeError" in told
+    assert "score.py, line 7)" in told, "the line of the user's own code"
     shell.refusal("services", "rm", "adds", expect=errors.USAGE)
     assert shell.json("services", "rm", "adds", "--yes") == {"removed": "adds"}
     shell.refusal("services", "show", "adds", expect=errors.NOT_FOUND)

@@ -197,10 +197,20 @@ def call(
         raise leave(errors.FAILED)
     if status >= 400:
         raise errors.CommandError(
-            f"The service answered with {status}.",
+            f"The service answered with {status}{_cause(content)}.",
             f"`{formatting.program()} services logs {name}` shows what it has written.",
             code="call_failed",
         )
+
+
+def _cause(content: bytes) -> str:
+    """The user's own line, where a failed answer tells it."""
+    try:
+        error = json.loads(content)["error"]
+        where = f" ({error['file']}, line {error['line']})" if error["file"] else ""
+        return f": {error['type']}: {error['message']}{where}"
+    except (ValueError, LookupError, TypeError):
+        return ""
 
 
 def keys(

@@ -19,7 +19,7 @@ from runyard.server.api.assets import service_logs
 from runyard.server.context import Context, ServerContext
 from runyard.server.middleware.auth import User
 from runyard.server.middleware.reach import Within
-from runyard.server.requests import service_changes
+from runyard.server.requests import service_changes, service_keys, service_versions
 from runyard.server.requests.labels import pairs
 from runyard.server.requests.service import KeyRequest, RevisionRequest, ScaleRequest, ServiceRequest, VersionRequest
 from runyard.server.responses import services as documents
@@ -112,17 +112,17 @@ async def logs(
 
 @router.get("/{name}/keys", summary="The keys of a service", dependencies=[User])
 def keys(workspace: str, name: str, context: Context) -> Response:
-    return answer(service_changes.keys(context, workspace, name))
+    return answer(service_keys.keys(context, workspace, name))
 
 
 @router.post("/{name}/keys", summary="Replace one key of a service", dependencies=[User])
 def renew_key(workspace: str, name: str, body: KeyRequest, context: Context) -> Response:
-    return answer(service_changes.renew_key(context, workspace, name, body))
+    return answer(service_keys.renew_key(context, workspace, name, body))
 
 
 @router.post("/{name}/token", summary="A token for a service, which expires", dependencies=[User])
 def token(workspace: str, name: str, context: Context) -> Response:
-    return answer(service_changes.token(context, workspace, name))
+    return answer(service_keys.token(context, workspace, name))
 
 
 @router.post("/{name}/scale", summary="Give a service so many replicas", dependencies=[User])
@@ -137,17 +137,17 @@ def rollback(workspace: str, name: str, context: Context) -> Response:
 
 @router.post("/{name}/versions/{version}", status_code=202, summary="Add a version to an endpoint", dependencies=[User])
 def add_version(workspace: str, name: str, version: str, body: VersionRequest, context: Context) -> Response:
-    return _shown(context, service_changes.add_version(context, workspace, name, version, body), 202)
+    return _shown(context, service_versions.add_version(context, workspace, name, version, body), 202)
 
 
 @router.patch("/{name}/versions/{version}", summary="Change a version of an endpoint", dependencies=[User])
 def update_version(workspace: str, name: str, version: str, body: VersionRequest, context: Context) -> Response:
-    return _shown(context, service_changes.change_version(context, workspace, name, version, body))
+    return _shown(context, service_versions.change_version(context, workspace, name, version, body))
 
 
 @router.delete("/{name}/versions/{version}", summary="Remove a version of an endpoint", dependencies=[User])
 def delete_version(workspace: str, name: str, version: str, context: Context) -> Response:
-    return _shown(context, service_changes.remove_version(context, workspace, name, version))
+    return _shown(context, service_versions.remove_version(context, workspace, name, version))
 
 
 async def _awaited(
