@@ -131,6 +131,18 @@ def test_a_request_waits_for_the_first_replica_and_this_is_told(gateway: Gateway
     wait_until(lambda: not gateway.status()["waiting"], "nobody who waits")
 
 
+def test_a_request_that_waits_for_a_version_that_is_removed_goes_to_another(gateway: Gateway) -> None:
+    gateway.route(Route("blue", 100))
+    found: list[Any] = []
+    asking = threading.Thread(target=lambda: found.append(gateway.ask(b"early")), daemon=True)
+    asking.start()
+    wait_until(lambda: gateway.status()["waiting"], "word of somebody who waits")
+    with replica() as port:
+        gateway.route(Route("green", 100, port=port))
+        asking.join(20)
+    assert found == [(200, b"early", "green")]
+
+
 def test_a_replica_that_ends_without_an_answer_is_asked_again(gateway: Gateway) -> None:
     with replica(ends_first=1) as port:
         gateway.route(Route("", 100, port=port))

@@ -136,9 +136,17 @@ class Gateway:
             for _, writer in self._idle.pop(address):
                 writer.close()
 
+    def _sharing(self) -> list[Route]:
+        return [each for each in self._routes.routes if each.share > 0]
+
+    def _takes(self, version: str) -> bool:
+        """Whether a request may wait for this version: one that was removed never answers."""
+        routes = self._sharing()
+        return any(each.version == version for each in routes) if routes else version == ""
+
     def _chosen(self) -> str:
         """The version that answers the next request."""
-        routes = [each for each in self._routes.routes if each.share > 0]
+        routes = self._sharing()
         if not routes:
             return ""
         return random.choices(routes, [each.share for each in routes])[0].version
@@ -183,7 +191,7 @@ class Gateway:
         if watches and (asked.path == HEALTH or self._route(version) is None):
             await self._answer_watch(asked, writer)
             return asked.keep_alive
-        return await self._pass_on(version, VersionLoad() if watches else self._loads.of(version), head, body, writer)
+        return await self._pass_on(version, watches, head, body, writer)
 
     async def _whole_body(self, reader: asyncio.StreamReader, head: Head) -> bytearray:
         body = bytearray()
@@ -211,12 +219,16 @@ class Gateway:
         await _send(writer, 200, body, kind, bodiless=asked.method == "HEAD")
 
     async def _pass_on(
-        self, version: str, load: VersionLoad, head: Head, body: bytes | bytearray, writer: asyncio.StreamWriter
+        self, version: str, watches: bool, head: Head, body: bytes | bytearray, writer: asyncio.StreamWriter
     ) -> bool:
         deadline = time.monotonic() + self._wake_seconds
         failed = 0
         while True:
+            load = VersionLoad() if watches else self._loads.of(version)
             pair, fresh, address = await self._connection(version, load, deadline)
+            if pair is None and not self._takes(version):
+                version = self._chosen()
+                continue
             if pair is None:
                 await _refuse(writer, 503, "No replica of the service became ready in time.", retry=True)
                 return False
@@ -236,10 +248,10 @@ class Gateway:
         self, version: str, load: VersionLoad, deadline: float
     ) -> tuple[Pair | None, bool, tuple[str, int]]:
         """A connection to a replica of a version, whether it is a new one, and its address; waits until there is
-        one."""
+        one, or until the version takes no more requests."""
         load.change(waiting=1)
         try:
-            while time.monotonic() < deadline:
+            while time.monotonic() < deadline and self._takes(version):
                 route, changed = self._route(version), self._changed
                 if route is not None:
                     address = (route.host, route.port)
