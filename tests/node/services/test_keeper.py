@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import urllib.request
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+import pytest
 from tests.support.waiting import wait_until
 
 from runyard.contracts.services.plan import ServicePlan
@@ -60,6 +63,32 @@ def test_a_replica_outlives_its_process_and_its_runner_and_is_drained(node: Prep
     successor.send_signal(signal.SIGTERM)
     assert made.wait()["error"]["code"] == "Canceled"
     assert score(port) == 0
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limits of other processes can be set on Linux alone")
+def test_on_a_full_disk_its_process_is_started_anew_all_the_same(node: Prepare, tmp_path: Path) -> None:
+    """A limit of 0 for files stands for the disk: each write to one fails, of the runner and of what it starts."""
+    made, port = replica(node, tmp_path, SCORE)
+    runner = made.start()
+    first = wait_until(lambda: score(port), "an answer")
+    supervisor = psutil.Process(first).parent()
+    assert supervisor is not None
+    resource.prlimit(runner.pid, resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    for process in (supervisor, psutil.Process(first)):
+        process.kill()
+    wait_until(lambda: score(port) not in (0, first), "an answer of another process")
+    resource.prlimit(runner.pid, resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE))
+    runner.send_signal(signal.SIGTERM)
+    assert made.wait()["error"]["code"] == "Canceled"
+    assert score(port) == 0
+
+
+def test_where_its_socket_cannot_be_offered_the_cause_is_told(node: Prepare, tmp_path: Path) -> None:
+    made, _ = replica(node, tmp_path, SCORE)
+    (tmp_path / "service").write_text("a file where a folder should be")
+    ended = made.finish()
+    assert (ended["status"], ended["error"]["code"]) == ("Failed", "LaunchFailed")
+    assert str(tmp_path / "service") in ended["error"]["message"]
 
 
 def test_one_whose_script_cannot_start_is_given_up_with_the_line(node: Prepare, tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
 from tests.support.waiting import wait_until
 
 from runyard.contracts.services.plan import ServicePlan
 from runyard.contracts.services.settings import Settings
 from runyard.contracts.services.worker import WorkerSettings
 from runyard.node.outcome.exits import Exit
+from runyard.node.problem import RunProblem
 from runyard.node.services.process import Process, variables, write_settings
 
 SETTINGS = Settings(authentication="key", memory_gb=1.0, environment_variables={"MINE": "1"})
@@ -34,6 +36,14 @@ def test_its_settings_can_be_read_by_it(tmp_path: Path) -> None:
     assert (read.authentication.mode, read.authentication.file) == ("key", "/home/services/x/authentication.json")
     assert (read.models[0].path, read.models[0].framework) == (str(tmp_path / "m"), "Onnx")
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_one_that_cannot_be_started_is_a_problem_in_words(tmp_path: Path) -> None:
+    """Its runner tries again; an error that it does not know would end it."""
+    with pytest.raises(RunProblem, match="nowhere"):
+        Process.start([sys.executable, "-c", ""], tmp_path, {}, tmp_path / "nowhere" / "log", None)
+    with pytest.raises(RunProblem, match="no-such-python"):
+        Process.start(["/no-such-python"], tmp_path, {}, tmp_path / "log", None)
 
 
 def test_a_process_is_found_again_by_whoever_comes_next(tmp_path: Path) -> None:

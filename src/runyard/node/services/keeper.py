@@ -7,6 +7,7 @@ with `--rescue`, finds the process and goes on.
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import shutil
@@ -146,7 +147,7 @@ class Keeper:
         try:
             settings = write_settings(self._plan, self._service, self._folder, work, self._models)
         except OSError as error:
-            raise out_of_disk(error, self._folder) from error
+            raise _unwritable(error, self._folder) from error
         of_process = variables(self._crew.variables(), self._service, work, self._models)
         python = launch.python(self._plan.launch, work, of_process, self._crew.built)
         self._argv, self._variables = argv(self._service, python, settings), of_process
@@ -166,7 +167,7 @@ class Keeper:
                 "PortTaken", str(error), "Free the port, or deploy the service with another one."
             ) from None
         except OSError as error:
-            raise out_of_disk(error, Path(self._service.folder)) from error
+            raise _unwritable(error, Path(self._service.folder)) from error
         if self._offer is not None:
             self._offer.in_thread()
 
@@ -392,3 +393,9 @@ class Keeper:
 
         self._crew.save(phase=ENDED, ended=end)
         return deliver(self._delivery(), end, self._folder, self._signals)
+
+
+def _unwritable(error: OSError, folder: Path) -> RunProblem:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return out_of_disk(error, folder)
+    return RunProblem("LaunchFailed", f"What the service needs in {folder} cannot be written: {error}.")
