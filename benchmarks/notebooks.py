@@ -1,4 +1,4 @@
-"""A process that uses datasets through the SDK and stays up, as a notebook does, with a server and a home of its own."""
+"""A process that uses datasets through the SDK and stays up, as a notebook does, with a server of its own."""
 
 from __future__ import annotations
 

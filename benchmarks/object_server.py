@@ -36,10 +36,11 @@ class Bucket:
 
     @property
     def rclone(self) -> dict[str, str]:
-        """The variables that make `s3:` this server to rclone."""
+        """The variables with which `s3:` is this server to rclone."""
         said = {"TYPE": "s3", "PROVIDER": "Other", "ENDPOINT": self.endpoint, "REGION": "us-east-1"}
         said |= {"ACCESS_KEY_ID": self.key, "SECRET_ACCESS_KEY": self.secret, "FORCE_PATH_STYLE": "true"}
-        return {f"RCLONE_CONFIG_S3_{name}": value for name, value in said.items()} | {"RCLONE_CONFIG": "/dev/null"}
+        more = {f"RCLONE_CONFIG_S3_{name}": value for name, value in said.items()}
+        return own_variables(**more, RCLONE_CONFIG="/dev/null")
 
 
 @contextlib.contextmanager
@@ -52,7 +53,7 @@ def bucket(folder: Path, files: int, size: int, say: Say) -> Iterator[Bucket]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             [environment.command("moto_server"), "-H", "127.0.0.1", "-p", str(port)],
-            env=variables(),
+            env=own_variables(),
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
@@ -69,8 +70,14 @@ def bucket(folder: Path, files: int, size: int, say: Say) -> Iterator[Bucket]:
         measure.end_tree(process)
 
 
+def own_variables(**more: str) -> dict[str, str]:
+    """The variables of a measured process, without the caller's own accounts and certificates of AWS."""
+    return {name: value for name, value in variables(**more).items() if not name.startswith("AWS_")}
+
+
 def _put(url: str, body: bytes | None) -> None:
-    urllib.request.urlopen(urllib.request.Request(url, data=body, method="PUT"), timeout=60).close()
+    headers = {"Content-Type": "application/octet-stream"}  # else it is taken for a form
+    urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers, method="PUT"), timeout=60).close()
 
 
 def _accepts(port: int) -> bool:

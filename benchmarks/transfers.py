@@ -1,5 +1,6 @@
-"""A gigabyte out of an S3 server: fetched (beside `rclone copy` and s3fs), and read through a lazy mount (beside `rclone
-mount`). The server is moto, on this machine: what is compared is who asks for more at once and does less with it.
+"""A gigabyte out of an S3 server: fetched (beside `rclone copy` and s3fs), and read through a lazy mount (beside
+`rclone mount`). The server is moto, on this machine: what is compared is who asks for more at
+once and does less with it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from benchmarks.measure import Conversation, Failed, Measure
 from benchmarks.object_server import Bucket
 from benchmarks.submitting import Pipe
 from benchmarks.table import NOTHING, Table, durations, not_measured
-from benchmarks.venvs import NotInstalled, Say, variables
+from benchmarks.venvs import NotInstalled, Say
 
 FILES = 100
 S3FS = ("s3fs==2026.9.0",)
@@ -103,7 +104,7 @@ def _mounted(bucket: Bucket, notebook: Conversation, folder: Path, rounds: int, 
             first, all_of_it = zip(*outcome.samples, strict=True)
             rows.append((name, durations(first), durations(all_of_it), _rate(bucket, all_of_it)))
     rows += [not_measured(name, reason, len(MOUNTED)) for name, reason in missing.items()]
-    note = "From before the mount, one file after the other. Runyard keeps what was read for the next run; rclone does not."
+    note = "From before the mount, one file after the other. Runyard keeps what was read, rclone does not."
     return Table("Reading through a lazy mount", MOUNTED, tuple(rows), (note,))
 
 
@@ -127,7 +128,7 @@ def _copied(bucket: Bucket, folder: Path) -> float:
     with _target(folder) as target:
         command = ["rclone", "copy", "--transfers", AT_ONCE, f"s3:{bucket.name}", str(target)]
         begin = time.perf_counter()
-        done = subprocess.run(command, env=variables(**bucket.rclone), capture_output=True, text=True, timeout=240)
+        done = subprocess.run(command, env=bucket.rclone, capture_output=True, text=True, timeout=240)
         took = time.perf_counter() - begin
         if done.returncode:
             raise Failed(measure.last_words(done.stderr))
@@ -138,7 +139,9 @@ def _copied(bucket: Bucket, folder: Path) -> float:
 def _with_s3fs(environment: venvs.Environment, bucket: Bucket, folder: Path) -> float:
     with _target(folder) as target:
         said = [bucket.endpoint, bucket.key, bucket.secret, bucket.name, str(target)]
-        took = float(measure.answer([environment.python, measure.script("fetch_s3fs.py"), *said], timeout=240))
+        hidden = dict.fromkeys((name for name in os.environ if name.startswith("AWS_")), "")
+        command = [environment.python, measure.script("fetch_s3fs.py"), *said]
+        took = float(measure.answer(command, hidden, timeout=240))
         _must_be_whole(bucket, target)
     return took
 
@@ -149,7 +152,7 @@ def _with_rclone_mount(bucket: Bucket, folder: Path) -> tuple[float, float]:
     begin = time.perf_counter()
     process = subprocess.Popen(
         ["rclone", "mount", "--read-only", f"s3:{bucket.name}", str(place)],
-        env=variables(**bucket.rclone),
+        env=bucket.rclone,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -2,10 +2,11 @@
 
     use_data.py FOLDER      the folder with first_line.py
 
-Each line of standard input is a JSON list: ["store", NAME, KIND, SETTINGS, SECRETS] registers a datastore, ["lazy-above",
-SIZE] says from which size on datasets are mounted lazily, ["submit", PIPE, NAME] submits a run that mounts all of that
-datastore (without a name: one without data) and prints the moment before, ["wait"] waits for its end, ["forget"] empties
-the cache, ["server"] tells its process id, and ["download", NAME, FOLDER], ["mount", NAME] and ["list", NAME] measure.
+Each line of standard input is a JSON list: ["store", NAME, KIND, SETTINGS, SECRETS] registers a datastore, ["submit",
+PIPE, NAME] submits a run that mounts all of that datastore (without a name: one without data) and prints the moment
+before, ["wait"] waits for its end, ["lazy-above", SIZE] says from which size on datasets are mounted lazily, ["forget"]
+empties the cache, ["server"] tells the process id of the server, and ["download", NAME, FOLDER], ["mount", NAME] and
+["list", NAME] measure.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the file
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from typing import Any, Callable, Mapping
@@ -243,6 +244,11 @@ def stored_paths(definition: Definition, source: Source, path: str) -> list[str]
             found.append(wanted)
     fits = matcher(wanted)
     return [each for each in found if fits(each)]
+
+
+def mark_of_folder(status: os.stat_result) -> str:
+    """What tells a folder from another one of the same path on another machine."""
+    return f"{status.st_ino:x}-{status.st_mtime_ns:x}"
 
 
 def is_safe(path: str) -> bool:
