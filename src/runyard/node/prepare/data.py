@@ -30,7 +30,7 @@ from runyard.node.prepare.layout import out_of_disk
 from runyard.node.problem import RunProblem, Unwanted
 
 WRITER = "data"
-RECORDED_WITHIN = 20.0  # seconds after the end of the script
+RECORDED_WITHIN = 120.0  # seconds after the end of the script: enough for millions of files
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ class Inputs:
             each.end()
         if self.recording is not None and self.recording.is_alive():
             self.recording.join(RECORDED_WITHIN)
+            if self.recording.is_alive():
+                log_line(f"what was seen of the data is not recorded: it took longer than {RECORDED_WITHIN:.0f} s")
         self.lease.release()
 
     def told(self, error: Mapping[str, Any]) -> dict[str, Any]:
