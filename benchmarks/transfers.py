@@ -139,9 +139,9 @@ def _copied(bucket: Bucket, folder: Path) -> float:
 def _with_s3fs(environment: venvs.Environment, bucket: Bucket, folder: Path) -> float:
     with _target(folder) as target:
         said = [bucket.endpoint, bucket.key, bucket.secret, bucket.name, str(target)]
-        hidden = dict.fromkeys((name for name in os.environ if name.startswith("AWS_")), "")
-        command = [environment.python, measure.script("fetch_s3fs.py"), *said]
-        took = float(measure.answer(command, hidden, timeout=240))
+        hidden = [f"--unset={name}" for name in os.environ if name.startswith("AWS_")]
+        command = ["env", *hidden, environment.python, measure.script("fetch_s3fs.py"), *said]
+        took = float(measure.answer(command, timeout=240))
         _must_be_whole(bucket, target)
     return took
 
