@@ -12,7 +12,7 @@ from runyard.sdk.datastore.known import made
 HERE: Any = SimpleNamespace(name="local")
 
 
-def known(kind: str, secrets: tuple[str, ...] = (), **settings: str) -> Any:
+def known(kind: str, settings: dict[str, str], *secrets: str) -> Any:
     return made(HERE, {"name": "known", "kind": kind, "settings": settings, "secrets": list(secrets)})
 
 
@@ -27,14 +27,14 @@ def known(kind: str, secrets: tuple[str, ...] = (), **settings: str) -> Any:
     ],
 )
 def test_its_class(kind: str, settings: dict[str, str], expected: str, type: str | None) -> None:
-    found = known(kind, **settings)
+    found = known(kind, settings)
     assert (found.__class__.__name__, found.name) == (expected, "known")
     assert type is None or found.datastore_type == type
 
 
 def test_which_credentials_there_are_is_told_and_not_what_they_are() -> None:
     given = {"container_name": "c", "account_name": "a"}
-    assert known("azure_blob", **given).credential_type == "None"
-    assert known("azure_blob", ("account_key",), **given).credential_type == "AccountKey"
-    assert known("azure_blob", ("account_key", "sas_token"), **given).credential_type == "Sas"
-    assert known("azure_blob", ("account_key",), **given).account_key is None
+    assert known("azure_blob", given).credential_type == "None"
+    assert known("azure_blob", given, "account_key").credential_type == "AccountKey"
+    assert known("azure_blob", given, "account_key", "sas_token").credential_type == "Sas"
+    assert known("azure_blob", given, "account_key").account_key is None

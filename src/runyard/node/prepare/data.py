@@ -54,8 +54,10 @@ class Inputs:
 
     def end(self) -> None:
         """Let go of what was fetched and mounted. Nothing stays mounted."""
-        for each in (*self.mounted.values(), *self.bound):
-            each.end()
+        for mounted in self.mounted.values():
+            mounted.end()
+        for bound in self.bound:
+            bound.end()
         if self.recording is not None and self.recording.is_alive():
             self.recording.join(RECORDED_WITHIN)
             if self.recording.is_alive():
