@@ -110,6 +110,8 @@ def _recorded(node: Node, each: Mapping[str, Any], found: Listing) -> tuple[dict
 
 def _bound(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
     """An input that is all of a folder of this disk, shown read-only; None where it is not, or that cannot be had."""
+    if node.plan.distribution.nodes > 1 and node.work in _inside(node, each, place).parents:
+        return None  # nodes of other machines may share the folder, and would see an empty one
     try:
         answer = _asking(client)(f"{_address(node.plan, each)}/folder", {})
     except Refused:
