@@ -66,7 +66,11 @@ def started(quick: bool, say: Say) -> Table:
         else:
             over = NOTHING if name == BARE else overhead(outcome.samples, outcomes[BARE].samples)
             rows.append((name, durations(outcome.samples), over))
-    notes = ("Before each first run a file is touched, so that nothing is known of the folder as it is now.",)
+    how = "root, so that the folder is shown as it is: for other users links are made, which takes longer"
+    notes = (
+        "Before each first run a file is touched, so that nothing is known of the folder as it is now. "
+        f"The node runner is {how if os.geteuid() == 0 else 'not root, so that links are made'}.",
+    )
     return Table(title, COLUMNS, tuple(rows), notes)
 
 

@@ -74,10 +74,8 @@ def _fetched(bucket: Bucket, notebook: Conversation, folder: Path, rounds: int, 
             small = name in ("Runyard, the next run", "Runyard, a run without data")
             rows.append((name, durations(outcome.samples), NOTHING if small else _rate(bucket, outcome.samples)))
     rows += [not_measured(name, reason, len(FETCHED)) for name, reason in missing.items()]
-    notes = (
-        f"{bucket.files} files of {bucket.bytes / bucket.files / 1e6:g} MB; rclone with --transfers {AT_ONCE}, which "
-        "is what the others do by themselves.",
-    )
+    each = f"{bucket.files} files of {bucket.bytes / bucket.files / 1e6:g} MB"
+    notes = (f"{each}; rclone with --transfers {AT_ONCE}, as many as Runyard takes at once.",)
     return Table("Fetching from S3", FETCHED, tuple(rows), notes)
 
 
