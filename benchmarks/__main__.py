@@ -24,6 +24,7 @@ NAMES = (
     "server",
     "scale",
     "serving",
+    "data",
 )
 
 

@@ -90,7 +90,7 @@ class Conversation:
             )
         self._pending = b""
 
-    def ask(self, *words: str, timeout: float = 60) -> Any:
+    def ask(self, *words: object, timeout: float = 60) -> Any:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(words).encode() + b"\n")

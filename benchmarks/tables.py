@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 GIGABYTE = 1_000_000_000
@@ -21,8 +22,13 @@ ROUNDS = 3
 READERS = ("Runyard", "pyarrow + to_pandas", "pandas.read_csv")
 
 
-def rows(quick: bool = False) -> list[tuple[str, float, float, int]]:
-    """Reader, seconds, seconds of CPU, and the most memory in bytes: the quickest of a few rounds each."""
+def rows(
+    quick: bool = False, python: str = sys.executable, environment: Mapping[str, str] | None = None
+) -> list[tuple[str, float, float, int]]:
+    """Reader, seconds, seconds of CPU, and the most memory in bytes: the quickest of a few rounds each. `python` has
+    pandas and pyarrow."""
+    from benchmarks.measure import Failed, last_words  # not in the readers' environment
+
     size = GIGABYTE // 20 if quick else GIGABYTE
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
@@ -31,11 +37,13 @@ def rows(quick: bool = False) -> list[tuple[str, float, float, int]]:
         for _ in range(1 if quick else ROUNDS):
             for name in READERS:
                 done = subprocess.run(
-                    [sys.executable, "-m", "benchmarks.tables", name, str(path)],
+                    [python, "-m", "benchmarks.tables", name, str(path)],
                     capture_output=True,
                     text=True,
-                    check=True,
+                    env=environment,
                 )
+                if done.returncode:
+                    raise Failed(last_words(done.stderr))
                 seconds, cpu, memory = json.loads(done.stdout)
                 found[name].append((seconds, cpu, memory))
     return [(name, *min(found[name])) for name in READERS]

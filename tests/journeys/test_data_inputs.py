@@ -181,6 +181,41 @@ run.tag("first", open(os.path.join(place, "d0", "0000.txt")).read())
 """
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a bind mount needs root")
+def test_a_folder_of_this_disk_is_shown_and_nothing_of_it_can_be_changed(shared_yard: Yard, tmp_path: Path) -> None:
+    """Without links, read-only also for root, recorded like any input, and gone with the run, however it ends."""
+    from azureml.core import Datastore
+
+    data = tmp_path / "data"
+    (data / "d0").mkdir(parents=True)
+    for number in range(1_000):
+        (data / "d0" / f"{number:04d}.txt").write_text("x")
+    store = Datastore.register_folder(shared_yard.workspace, "shown", str(data))
+    dataset = Dataset.File.from_files((store, "**")).as_named_input("d")
+    script = MANY + "import shutil\nshutil.rmtree(place, ignore_errors=True)\nopen(place + '/new', 'w')\n"
+    run = shared_yard.submit(script, dataset.as_mount())
+    with pytest.raises(ActivityFailedException, match="Read-only file system"):
+        run.wait_for_completion()
+    tags, record = run.get_tags(), json.loads(str(run.get_properties()["runyard.data.d"]))
+    assert (tags["files"], tags["first"], record["files"], record["bytes"]) == ("1000", "x", 1000, 1000)
+    assert "inputs/d.jsonl.gz" in run.get_file_names()
+    assert "shown read-only" in log_of(run)
+    at = tmp_path / "chosen"
+    run = shared_yard.submit(WAIT.replace('"a"', '"d0/0000.txt"'), dataset.as_mount(str(at)), str(tmp_path / "go"))
+    shared_yard.wait(lambda: (tmp_path / "go.begun").exists(), "the script")
+    assert len(shown(shared_yard)) == 1
+    assert os.listdir(at) == ["d0"]
+    shared_yard.runner_of(run).kill()
+    with pytest.raises(ActivityFailedException, match="node runner of this run"):
+        run.wait_for_completion()
+    shared_yard.wait(lambda: shown(shared_yard) == [], "the end of the mount")
+    assert len(os.listdir(data / "d0")) == 1_000, "nothing of the datastore went with the run's folder"
+
+
+def shown(yard: Yard) -> list[str]:
+    return [place for place in mounts.mount_points() if str(yard.home) in place]
+
+
 def test_the_links_of_a_large_dataset_are_made_once(shared_yard: Yard, tmp_path: Path) -> None:
     """A second run takes the links of the first; a changed file is noticed, and all of them are made anew."""
     from azureml.core import Datastore
@@ -191,7 +226,7 @@ def test_the_links_of_a_large_dataset_are_made_once(shared_yard: Yard, tmp_path:
         folder.mkdir(exist_ok=True)
         (folder / f"{number:04d}.txt").write_text("x")
     store = Datastore.register_folder(ws, "many", str(tmp_path))
-    dataset = Dataset.File.from_files((store, "**")).as_named_input("d").as_mount()
+    dataset = Dataset.File.from_files((store, "d*/**")).as_named_input("d").as_mount()
     seen = []
     for number in range(3):
         if number == 2:
@@ -211,3 +246,16 @@ def test_the_links_of_a_large_dataset_are_made_once(shared_yard: Yard, tmp_path:
     assert "by the links of an earlier run" in later
     assert "1,200 linked" in last
     assert oct((Path(third) / "d0").stat().st_mode & 0o777) == "0o555"
+
+
+def test_a_server_that_is_killed_during_a_transfer_is_not_needed_for_it(shared_yard: Yard, web: WebFiles) -> None:
+    lazy_above(shared_yard, "none")
+    web.hold = threading.Event()
+    run = shared_yard.submit(READ, given(web))
+    shared_yard.wait(lambda: len(gets(web)) == 2, "the transfers")
+    shared_yard.kill_server()
+    web.hold.set()
+    assert shared_yard.workspace.get_run(run.id).get_status() in ("Preparing", "Running", "Completed")
+    run.wait_for_completion()
+    assert run.get_tags()["bytes"] == "150000"
+    assert sorted(gets(web)) == ["a", "b"], "nothing was fetched twice"

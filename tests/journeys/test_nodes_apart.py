@@ -21,7 +21,7 @@ from tests.support.gang_yard import GangYard
 from tests.support.machines import MachinesApart, machines_apart
 from tests.support.slurm_cluster import USUAL, SlurmCluster
 
-from azureml.core import Run
+from azureml.core import Dataset, Run
 from azureml.core.compute import ComputeTarget, SlurmCompute
 from azureml.core.runconfig import MpiConfiguration, PyTorchConfiguration
 from runyard.sdk.submit.distributed import PlainConfiguration
@@ -152,7 +152,7 @@ def test_what_every_rank_leaves_arrives(gangs: GangYard, place: Apart) -> None:
     """The ranks meet at the address of node 0, and each is seen there by the address of its own node."""
     script = f"""
         import os, socket
-        from azureml.core import Run
+        from azureml.core import Dataset, Run
         rank, node = int(os.environ['RANK']), int(os.environ['AZUREML_CR_NODE_RANK'])
         where = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT'])
         assert not os.path.exists({str(gangs.home)!r})
@@ -190,6 +190,28 @@ def test_what_every_rank_leaves_arrives(gangs: GangYard, place: Apart) -> None:
     assert run.get_metrics() == {f"loss of {rank}": [step / (rank + 1) for step in range(50)] for rank in range(4)}
     files = set(run.get_file_names())
     assert files >= OUTPUTS | {"system_logs/runner.log", "system_logs/runner_node_1.log"}
+
+
+def test_data_comes_from_the_server_once_to_each_node(gangs: GangYard, tmp_path: Path) -> None:
+    """No node sees the disk of the server: it gives the files, to one rank of each node, and once."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a").write_bytes(b"a" * 3_000_000)
+    (tmp_path / "sub" / "b").write_text("b")
+    store = gangs.workspace.get_default_datastore()
+    store.upload(str(tmp_path), "apart", show_progress=False)
+    dataset = Dataset.File.from_files((store, "apart/**")).as_named_input("d").as_mount()
+    script = """
+        import os, sys
+        place = sys.argv[1]
+        a, b = os.path.join(place, 'a'), os.path.join(place, 'sub', 'b')
+        print(len(open(a).read()), open(b).read(), 'data-cache' in os.readlink(a))
+    """
+    run = gangs.gang(script, dataset, distribution=TWO_BY_TWO)
+    gangs.finish(run)
+    assert [gangs.log(run, rank) for rank in range(4)] == ["3000000 b True\n"] * 4
+    for log in ("runner.log", "runner_node_1.log"):
+        run.download_file(f"system_logs/{log}", str(tmp_path / log))
+        assert "2 files, 3,000,001 bytes, 2 fetched" in (tmp_path / log).read_text(), "for both of its ranks"
 
 
 def test_torch_meets_over_the_network(gangs: GangYard, place: Apart) -> None:
@@ -347,7 +369,7 @@ def test_python_3_8_is_enough_on_the_nodes(gangs: GangYard, place: Apart) -> Non
     ComputeTarget.attach(gangs.workspace, "old-python", wanted)
     script = """
         import os, sys
-        from azureml.core import Run
+        from azureml.core import Dataset, Run
         run = Run.get_context()
         run.log('version', sys.version_info[1])
         os.makedirs('outputs', exist_ok=True)

@@ -55,6 +55,7 @@ PROTOCOL = {
     "GET /api/workspaces/{workspace}/datasets/{id}",
     "GET /api/workspaces/{workspace}/datasets/{id}/files",
     "GET /api/workspaces/{workspace}/datasets/{id}/state",
+    "GET /api/workspaces/{workspace}/datasets/{id}/folder",
     "GET /api/workspaces/{workspace}/datasets/{id}/content",
     "POST /api/workspaces/{workspace}/datasets/{id}/registrations",
     "GET /api/workspaces/{workspace}/datasets/by-name/{name}",

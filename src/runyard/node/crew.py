@@ -177,12 +177,18 @@ class Crew:
             child = self._children.start(order.argv, self.work, order.variables, order.log)
             self._ranks[child.pid] = order.rank
             self.save(phase=RUNNING, processes=self._children.launched())
+        self._begun()
 
     def spawn(self, argv: list[str], variables: Mapping[str, str]) -> Child:
         """Start something that is no rank itself: mpirun, or what it needs on this node."""
         child = self._children.start(argv, self.work, variables, self.folder / "streams" / MPIRUN_LOG)
         self.save(phase=RUNNING, processes=self._children.launched())
+        self._begun()
         return child
+
+    def _begun(self) -> None:
+        if self._inputs is not None:
+            self._inputs.begun()
 
     def reap(self) -> tuple[list[RankEnd], list[Child]]:
         """The ranks that have ended since the last call, and what else was started here and has ended."""

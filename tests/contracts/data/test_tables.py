@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from runyard.contracts.data.datasets import BadDefinition, parse
-from runyard.contracts.data.tables import partition_columns, partition_expression, partition_fault
+from runyard.contracts.data.partitions import partition_values
+from runyard.contracts.data.tables import partition_columns, partition_fault
 
 DELIMITED: dict[str, Any] = {"format": "delimited", "separator": ",", "header": "same", "encoding": "utf8"}
 
@@ -108,7 +110,7 @@ def test_faults_of_partition_formats(format: str, said: str) -> None:
 def test_partition_formats_find_their_columns() -> None:
     format = "/{{x}}-{region}/{day:yyyy-MM}/*.csv"
     assert partition_columns(format) == [("region", None), ("day", "yyyy-MM")]
-    found = re.search(partition_expression(format), "/data/{x}-north.1/2020-07/deep.csv")
-    assert found is not None
-    assert found.groups() == ("north.1", "2020", "07")
-    assert re.search(partition_expression(format), "/data/{x}-north/2020-07/deep/er.csv") is None
+    found = partition_values(format, "/data/{x}-north.1/2020-07/deep.csv")
+    assert found == {"region": "north.1", "day": datetime(2020, 7, 1)}
+    assert partition_values(format, "/data/{x}-north/2020-07/deep/er.csv") == {"region": None, "day": None}
+    assert "more than 100" in partition_fault("/".join(f"{{c{number}}}" for number in range(101)))

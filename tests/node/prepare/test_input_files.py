@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from runyard.client.data import binds
 from runyard.client.data.cache import Cache
 from runyard.client.data.listing import Listing
+from runyard.contracts.data.datasets import mark_of_folder
+from runyard.contracts.distribution import Distribution
 from runyard.contracts.plan import Launch, Plan
 from runyard.node.prepare import input_files
 from runyard.node.problem import RunProblem
@@ -53,3 +59,28 @@ def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
     for _ in range(2):  # a link of the same run, or of one that is gone, is replaced
         input_files._bring(node, given(str(place)), empty, place, True)
         assert place.resolve() == folder / "inputs" / "d"
+
+
+@pytest.mark.skipif(not binds.possible(), reason="a bind mount needs root and Linux")
+def test_a_folder_is_shown_where_nobody_else_would_see_an_empty_one(tmp_path: Path) -> None:
+    folder, data = tmp_path / "r_1", tmp_path / "data"
+    data.mkdir()
+    (data / "a").write_text("1")
+    answer = {"folder": str(data), "files": 1_000, "mark": mark_of_folder(data.stat())}
+    client: Any = SimpleNamespace(send=lambda method, path, params: answer)
+    lease = Cache(tmp_path / "cache").lease()
+    for nodes, path, shown in ((1, "in", True), (2, "in", False), (2, None, True), (1, str(tmp_path / "to"), True)):
+        distribution = asdict(Distribution(nodes=nodes))
+        of_run = replace(plan(), launch=Launch(script="x.py", distribution=distribution))
+        node = input_files.Node(of_run, folder, folder / "work", False, False, lease, {}, lambda: None, lambda _: None)
+        place = input_files._place(of_run, folder, node.work, given(path), False)
+        found = input_files._bound(node, client, given(path), place)
+        assert (found is not None, len(node.bound)) == (shown, shown)
+        if found is not None:
+            assert Path(found.value, "a").read_text() == "1"
+        for each in node.bound:
+            each.end()
+    answer["mark"] = "another machine's"
+    place = input_files._place(plan(), folder, node.work, given(), False)
+    assert input_files._bound(node, client, given(), place) is None
+    assert not os.listdir(place)

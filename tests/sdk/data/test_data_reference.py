@@ -10,7 +10,8 @@ class Store:
 
 
 def test_as_an_argument_it_is_the_variable_with_its_path() -> None:
-    assert str(DataReference(Store(), "images")) == "$AZUREML_DATAREFERENCE_images"
+    reference = DataReference(Store(), "images")
+    assert str(reference) == repr(reference) == "$AZUREML_DATAREFERENCE_images"
 
 
 def test_the_name_is_the_datastores_unless_there_is_a_path() -> None:

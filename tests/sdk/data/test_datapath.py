@@ -14,7 +14,16 @@ def test_there_and_back() -> None:
 
 
 def test_faults() -> None:
-    with pytest.raises(UserErrorException, match="datastore"):
+    with pytest.raises(ValueError, match="datastore"):
         DataPath()
+    with pytest.raises(ValueError, match="DataPathComputeBinding"):
+        DataPath("files").create_data_reference("m")
     with pytest.raises(UserErrorException, match="mode"):
         DataPathComputeBinding("copy")
+
+
+def test_a_path_has_a_name_of_its_own() -> None:
+    one, other = DataPath("files", "models"), DataPath("files", "models")
+    assert one.name != other.name
+    assert one.name.startswith("files_")
+    assert len(one.name) == len("files_") + 8

@@ -9,7 +9,7 @@ import pytest
 
 from azureml.core import Dataset, Datastore, Workspace
 from runyard.sdk.datastore import transfers
-from runyard.sdk.datastore.datastore import made
+from runyard.sdk.datastore.known import made
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:

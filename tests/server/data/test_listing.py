@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data.folder_place import FolderPlace
-from runyard.server.data.listing import Listed, Position, files, find, is_single
+from runyard.server.data.listing import Listed, Position, files, find, is_single, whole_folder
 from runyard.server.data.places import Stored
 from runyard.server.middleware.problems import Problem
 
@@ -107,3 +108,25 @@ def test_a_file_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(Problem, match="would leave its folder"):
         list(files(of("**"), {}, lambda _: Hostile("store", tmp_path)))
+
+
+def test_a_dataset_that_is_a_folder_and_nothing_else(folder: Path) -> None:
+    def whole(definition: Definition) -> tuple[str, int] | None:
+        return whole_folder(definition, lambda _: FolderPlace("store", folder))
+
+    assert whole(of("**")) == whole(of("")) == whole(of("/")) == (str(folder), 4)
+    assert whole(of("d/**")) == whole(of("d")) == (str(folder / "d"), 3)
+    for other in ("d/*.csv", "d*/**", "d/**/*.csv", "d/a.csv", "nothing", "*"):
+        assert whole(of(other)) is None, other
+    assert whole(of("d", "e")) is None
+    assert whole(replace(of("d"), steps=({"step": "take", "count": 9},))) is None
+    left_out = folder / "d" / "left-out"
+    os.mkfifo(left_out)
+    assert whole(of("d")) is None, "more would be seen than is listed"
+    left_out.unlink()
+    left_out.symlink_to("/etc")
+    assert whole(of("d")) is None
+    left_out.unlink()
+    (folder / "link").symlink_to(folder / "d")
+    assert whole(of("link")) is None
+    assert whole(of("e")) == (str(folder / "e"), 1)

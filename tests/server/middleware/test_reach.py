@@ -109,6 +109,7 @@ TARGETS = {
     ("GET", f"{WS}/datasets/{{id}}"),
     ("GET", f"{WS}/datasets/{{id}}/files"),
     ("GET", f"{WS}/datasets/{{id}}/state"),
+    ("GET", f"{WS}/datasets/{{id}}/folder"),
     ("GET", f"{WS}/datasets/{{id}}/content"),
 }
 """Of its own workspace, also for a run that is narrowed to itself: a child run needs a target, a run its inputs."""

@@ -123,7 +123,7 @@ def _start(python: str, sdk: Path, order: Path, place: Path, check: Callable[[],
 
 def source_of(pid: int) -> str:
     """What the kernel's list of mounts shows as the device of a mount: its process."""
-    return f"runyard:{_machine()}:{pid}:{started(pid)}"
+    return f"runyard:{machine()}:{pid}:{started(pid)}"
 
 
 def detach(place: str) -> None:
@@ -142,8 +142,8 @@ def detach_dead() -> list[str]:
     """Unmount the folders of this machine whose processes are gone; returns which."""
     found = []
     for source, place in _mounts():
-        _, machine, pid, start = (source.split(":") + [""] * 4)[:4]
-        if machine == _machine() and pid.isdigit() and not alive(int(pid), start):
+        _, where, pid, start = (source.split(":") + [""] * 4)[:4]
+        if where == machine() and pid.isdigit() and not alive(int(pid), start):
             detach(place)
             found.append(place)
     return found
@@ -164,14 +164,22 @@ def detach_below(folder: Path) -> list[str]:
     return below
 
 
+def mount_points() -> list[str]:
+    """Every place where something is mounted, of whatever kind, in the order of the mounts."""
+    return [_plain(line[1]) for line in _lines()]
+
+
 def _mounts() -> list[tuple[str, str]]:
     """Source and place of each mount of this kind."""
+    return [(_plain(line[0]), _plain(line[1])) for line in _lines() if line[2] == TYPE]
+
+
+def _lines() -> list[list[str]]:
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:
-            lines = [line.split(" ") for line in file]
+            return [words for words in (line.split(" ") for line in file) if len(words) > 2]
     except OSError:
         return []
-    return [(_plain(line[0]), _plain(line[1])) for line in lines if len(line) > 2 and line[2] == TYPE]
 
 
 def _plain(text: str) -> str:
@@ -184,7 +192,7 @@ def _plain(text: str) -> str:
     return text
 
 
-def _machine() -> str:
+def machine() -> str:
     """This machine since its boot, as far as process ids are the same."""
     import hashlib
 

@@ -7,10 +7,12 @@ path or pattern, `{"datastore": name, "path": ...}`. Steps choose among the file
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from typing import Any, Callable, Mapping
 
+from runyard.contracts.data.patterns import compiled
 from runyard.contracts.secrets import mask
 from runyard.system.records import record
 
@@ -176,24 +178,8 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     wanted = normal(pattern)
     if not is_pattern(wanted):
         return lambda path: not wanted or path == wanted or path.startswith(wanted + "/")
-    expression = re.compile(_expression(wanted), re.DOTALL)
-    return lambda path: expression.fullmatch(path) is not None
-
-
-def _expression(pattern: str) -> str:
-    parts = pattern.split("/")
-    made = ""
-    for number, part in enumerate(parts):
-        last = number == len(parts) - 1
-        if part == "**":
-            made += ".+" if last else "(?:.+/)?"
-            continue
-        made += "".join(_WILD.get(char, re.escape(char)) for char in re.sub(r"\*+", "*", part))
-        made += "" if last else "/"
-    return made
-
-
-_WILD = {"*": "[^/]*", "?": "[^/]"}
+    fits = compiled(wanted).fullmatch
+    return lambda path: fits(path) is not None
 
 
 # -- where a file lies ------------------------------------------------------------------------------------------------
@@ -243,6 +229,11 @@ def stored_paths(definition: Definition, source: Source, path: str) -> list[str]
             found.append(wanted)
     fits = matcher(wanted)
     return [each for each in found if fits(each)]
+
+
+def mark_of_folder(status: os.stat_result) -> str:
+    """What tells a folder from another one of the same path on another machine."""
+    return f"{status.st_ino:x}-{status.st_mtime_ns:x}"
 
 
 def is_safe(path: str) -> bool:

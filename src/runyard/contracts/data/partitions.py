@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Any, Iterable, Sequence
 
@@ -20,10 +19,9 @@ def partition_values(format: str | None, path: str) -> dict[str, Any]:
     if not format:
         return {}
     columns = contract.partition_columns(format)
-    found = re.search(contract.partition_expression(format), path)
-    if found is None:
+    groups = _groups(tuple(contract.partition_tokens(format)), path)
+    if groups is None:
         return {name: None for name, _ in columns}
-    groups = list(found.groups())
     values: dict[str, Any] = {}
     for name, date in columns:
         if date is None:
@@ -33,6 +31,42 @@ def partition_values(format: str | None, path: str) -> dict[str, Any]:
             values[name] = _time(dict(zip(parts, groups)))
             del groups[: len(parts)]
     return values
+
+
+def _groups(tokens: Sequence[tuple[str, str]], path: str) -> list[str] | None:
+    """What stands in the columns and dates, where the tokens mean the end of a path: first place, longest texts.
+
+    No regular expression: some would take hours for a long name. What did not fit once is not tried again.
+    """
+    failed: set[tuple[int, int]] = set()
+
+    def fits(number: int, at: int) -> list[str] | None:
+        if number == len(tokens):
+            return [] if at == len(path) else None
+        if (number, at) in failed:
+            return None
+        kind, text = tokens[number]
+        if kind == "text":
+            rest = fits(number + 1, at + len(text)) if path.startswith(text, at) else None
+            if rest is not None:
+                return rest
+        elif kind == "digits":
+            found = path[at : at + int(text)]
+            rest = fits(number + 1, at + int(text)) if len(found) == int(text) and found.isdecimal() else None
+            if rest is not None:
+                return [found, *rest]
+        else:
+            end = path.find("/", at)
+            least = at + (kind == "column")
+            for stop in range(len(path) if end < 0 else end, least - 1, -1):
+                rest = fits(number + 1, stop)
+                if rest is not None:
+                    return [path[at:stop], *rest] if kind == "column" else rest
+        failed.add((number, at))
+        return None
+
+    starts = (fits(0, at) for at in range(len(path) + 1))
+    return next((found for found in starts if found is not None), None)
 
 
 def distinct_values(format: str, paths: Iterable[str], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -275,6 +275,8 @@ def _only(document: object, names: set[str], what: str) -> None:
 
 _PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _DATE_PART = re.compile(r"yyyy|MM|dd|HH|mm|ss")
+MOST_WILDCARDS = 100
+"""Of a partition_format."""
 
 
 def partition_columns(format: str) -> list[tuple[str, str | None]]:
@@ -302,6 +304,8 @@ def partition_fault(format: str) -> str:
     columns = partition_columns(format)
     if not columns:
         return "it names no column: use '{name}' or '{name:yyyy/MM/dd}'"
+    if sum(kind != "text" for kind, _ in partition_tokens(format)) > MOST_WILDCARDS:
+        return f"it has more than {MOST_WILDCARDS} columns and wildcards"
     if any(not name for name, _ in columns):
         return "a column has no name: use '{name}'"
     if len({name for name, _ in columns}) < len(columns):
@@ -317,36 +321,41 @@ def partition_fault(format: str) -> str:
     return ""
 
 
-def partition_expression(format: str) -> str:
-    """A regular expression that finds the columns of a partition_format at the end of a path.
+def partition_tokens(format: str) -> list[tuple[str, str]]:
+    """What a partition_format consists of, in its order: `text` as it stands, `any` for `*`, `column`, and `digits`.
 
-    >>> import re
-    >>> found = re.search(partition_expression("/{region}/{day:yyyy/MM}/*.csv"), "/data/north/2020/07/a.csv")
-    >>> found.groups()
-    ('north', '2020', '07')
+    >>> partition_tokens("/{region}/{day:yyyy}-*.csv")[1:]
+    [('column', ''), ('text', '/'), ('digits', '4'), ('text', '-'), ('any', ''), ('text', '.csv')]
     """
-    made, at = "", 0
+    found: list[tuple[str, str]] = []
+    at = 0
     for each in _PART.finditer(format):
-        made += _literal(format[at : each.start()])
+        found += _literal(format[at : each.start()])
         at = each.end()
         if each[1] is None:
-            made += re.escape(each[0][0])
+            found.append(("text", each[0][0]))
             continue
         _, colon, date = each[1].partition(":")
-        made += _date(date) if colon else "([^/]+)"
-    return made + _literal(format[at:]) + r"\Z"
+        found += _date(date) if colon else [("column", "")]
+    return found + _literal(format[at:])
 
 
-def _literal(text: str) -> str:
-    return "[^/]*".join(re.escape(part) for part in re.sub(r"\*+", "*", text).split("*"))
+def _literal(text: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for number, part in enumerate(re.sub(r"\*+", "*", text).split("*")):
+        found += [("any", "")] if number else []
+        found += [("text", part)] if part else []
+    return found
 
 
-def _date(format: str) -> str:
-    made, at = "", 0
+def _date(format: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    at = 0
     for each in _DATE_PART.finditer(format):
-        made += re.escape(format[at : each.start()]) + (r"(\d{4})" if each[0] == "yyyy" else r"(\d{2})")
+        found += [("text", format[at : each.start()])] if each.start() > at else []
+        found.append(("digits", str(len(each[0]))))
         at = each.end()
-    return made + re.escape(format[at:])
+    return found + ([("text", format[at:])] if format[at:] else [])
 
 
 def date_parts(format: str) -> list[str]:

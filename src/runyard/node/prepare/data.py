@@ -11,8 +11,11 @@ import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Callable, Mapping
+from threading import Thread
+from typing import Any, Callable, Mapping, Sequence
 
+from runyard.client.data import binds
+from runyard.client.data.binds import Bound
 from runyard.client.data.cache import Cache, Lease
 from runyard.client.data.mounts import Mounted, detach_dead
 from runyard.contracts import journal
@@ -22,10 +25,12 @@ from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Launch, Plan
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.log import log_line
-from runyard.node.prepare.input_files import Node, brought
+from runyard.node.prepare.input_files import Later, Node, brought
 from runyard.node.prepare.layout import out_of_disk
+from runyard.node.problem import RunProblem, Unwanted
 
 WRITER = "data"
+RECORDED_WITHIN = 120.0  # seconds after the end of the script: enough for millions of files
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,28 @@ class Inputs:
     launch: Launch
     lease: Lease
     mounted: Mapping[str, Mounted]  # those that are mounted lazily, by name
+    bound: Sequence[Bound] = ()
+    recording: Thread | None = None  # records what is seen of the bound ones, from `begun` on
 
     @property
     def processes(self) -> set[int]:
         return {each.pid for each in self.mounted.values()}
 
+    def begun(self) -> None:
+        """The script runs: what could wait for that is done now, beside it."""
+        if self.recording is not None and self.recording.ident is None:
+            self.recording.start()
+
     def end(self) -> None:
         """Let go of what was fetched and mounted. Nothing stays mounted."""
-        for each in self.mounted.values():
-            each.end()
+        for mounted in self.mounted.values():
+            mounted.end()
+        for bound in self.bound:
+            bound.end()
+        if self.recording is not None and self.recording.is_alive():
+            self.recording.join(RECORDED_WITHIN)
+            if self.recording.is_alive():
+                log_line(f"what was seen of the data is not recorded: it took longer than {RECORDED_WITHIN:.0f} s")
         self.lease.release()
 
     def told(self, error: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,21 +85,25 @@ def bring_inputs(
         lease = cache.lease()
     except OSError as error:
         raise out_of_disk(error, cache.folder) from error
-    for place in detach_dead():
+    for place in (*detach_dead(), *binds.detach_dead(cache.folder)):
         log_line(f"unmounted {place}, which a run that was killed has left")
     node = Node(plan, folder, work, shares_work, contained, lease, {}, check, report)
     try:
-        return Inputs(_with_inputs(node), lease, node.mounted)
+        launch, later = _with_inputs(node)
     except BaseException:
-        Inputs(plan.launch, lease, node.mounted).end()
+        Inputs(plan.launch, lease, node.mounted, node.bound).end()
         raise
+    recording = Thread(target=_record, args=(node, later), daemon=True) if later and plan.node == 0 else None
+    return Inputs(launch, lease, node.mounted, node.bound, recording)
 
 
-def _with_inputs(node: Node) -> Launch:
+def _with_inputs(node: Node) -> tuple[Launch, Mapping[str, Later]]:
+    """The launch with the variables of the inputs, and what is to be recorded when the script runs."""
     plan = node.plan
     client = RetryingClient.of(plan, node.folder, node.check)
     variables: dict[str, str] = {}
     listed, seen = [], {}
+    later: dict[str, Later] = {}
     for each in plan.launch.inputs:
         name = contract.check_input(each["name"])
         if each["mode"] == contract.DIRECT:
@@ -92,10 +114,11 @@ def _with_inputs(node: Node) -> Launch:
             begin = time.monotonic()
             found = brought(node, client, each)
             value, took = found.value, time.monotonic() - begin
-            size = f"{found.record['files']:,} files, {found.record['bytes']:,} bytes"
-            log_line(f"input {name} ({each['mode']}): {size}, {found.ways}, in {took:.1f} s: {value}")
+            log_line(f"input {name} ({each['mode']}): {_size(found.record)}, {found.ways}, in {took:.1f} s: {value}")
             listed.append(name)
-            if plan.node == 0:
+            if found.later is not None:
+                later[name] = found.later
+            elif plan.node == 0:
                 seen[seen_contract.property_of(name, plan.attempt)] = json.dumps(found.record, ensure_ascii=False)
                 if found.listing is not None:
                     _keep_listing(client, name, found.listing)
@@ -106,7 +129,28 @@ def _with_inputs(node: Node) -> Launch:
     variables[contract.VARIABLES] = ",".join(listed)
     if seen:
         _write(plan, node.folder, seen)
-    return replace(plan.launch, environment_variables={**plan.launch.environment_variables, **variables})
+    return replace(plan.launch, environment_variables={**plan.launch.environment_variables, **variables}), later
+
+
+def _size(record: Mapping[str, Any]) -> str:
+    size = f"{record['files']:,} files"
+    return f"{size}, {record['bytes']:,} bytes" if "bytes" in record else size
+
+
+def _record(node: Node, later: Mapping[str, Later]) -> None:
+    """Record what is seen of folders that are shown as they are. It takes longer than to show them."""
+    client = RetryingClient.of(node.plan, node.folder)
+    for name, worked_out in later.items():
+        try:
+            record, listing = worked_out(client)
+        except (RunProblem, Unwanted) as problem:
+            log_line(f"what was seen of the input {name} could not be recorded: {problem}")
+            continue
+        if listing is not None:
+            _keep_listing(client, name, listing)
+        key = seen_contract.property_of(name, node.plan.attempt)
+        _write(node.plan, node.folder, {key: json.dumps(record, ensure_ascii=False)})
+        log_line(f"input {name}: {_size(record)} were recorded")
 
 
 def _keep_listing(client: RetryingClient, name: str, content: bytes) -> None:

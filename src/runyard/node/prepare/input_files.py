@@ -11,11 +11,11 @@ import gzip
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Tuple
 
-from runyard.client.data import trees
+from runyard.client.data import binds, trees
 from runyard.client.data.cache import Cache, Lease, key_of
 from runyard.client.data.lazily import missing, mount_lazily
 from runyard.client.data.listing import Listing, listing, state
@@ -35,6 +35,7 @@ from runyard.node.problem import RunProblem
 
 INPUTS = "inputs"
 NOT_THERE = "DataNotAvailable"
+SHOWN = "shown read-only, as the folder of this disk that it is"
 REPORT_EVERY = 10.0  # seconds between two states of a run that tell how far a transfer is
 
 
@@ -51,6 +52,11 @@ class Node:
     mounted: dict[str, Mounted]
     check: Callable[[], None]
     report: Callable[[str], None]
+    bound: list[binds.Bound] = field(default_factory=list)
+
+
+Later = Callable[[RetryingClient], Tuple[Mapping[str, Any], "bytes | None"]]
+"""The record of an input and its whole listing, where that is too long for a property."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Brought:
     ways: str
     record: Mapping[str, Any]
     listing: bytes | None = None
+    later: Later | None = None
+    """Works out the record and the listing, once the script runs: until then, `record` has the number of files only."""
 
 
 def brought(node: Node, client: RetryingClient, each: Mapping[str, Any]) -> Brought:
@@ -69,13 +77,16 @@ def brought(node: Node, client: RetryingClient, each: Mapping[str, Any]) -> Brou
     place = _place(node.plan, node.folder, node.work, each, node.contained)
     by_node_0 = node.shares_work and node.work in place.parents
     may_link = each["mode"] == contract.MOUNT and not node.contained and not by_node_0
+    if may_link and binds.possible():
+        bound = _bound(node, client, each, place)
+        if bound is not None:
+            return bound
     if may_link and trees.had_one(node.lease.cache.folder, str(each["dataset"])):
         known = _known(node, client, each, place)
         if known is not None:
             return known
     found = _listing(client, node.plan, each)
-    record = seen_contract.record(str(each["dataset"]), each["mode"], found.files, str(each["name"]))
-    packed = _packed(node.folder, found) if "listing" in record else None
+    record, packed = _recorded(node, each, found)
     value = str(place / next(found.mounted())[1:]) if found.single else str(place)
     if by_node_0:
         return Brought(value, "by node 0, in the folder that all share", record, packed)
@@ -90,6 +101,49 @@ def brought(node: Node, client: RetryingClient, each: Mapping[str, Any]) -> Brou
     files = tree.finish(str(each["dataset"]), record, packed, keys, filter(os.path.exists, outside), cache.is_whole)
     _keep_within(cache, node.plan.data_limit)
     return Brought(_linked(node, each, place, files), ways, record, packed)
+
+
+def _recorded(node: Node, each: Mapping[str, Any], found: Listing) -> tuple[dict[str, Any], bytes | None]:
+    record = seen_contract.record(str(each["dataset"]), each["mode"], found.files, str(each["name"]))
+    return record, _packed(node.folder, found) if "listing" in record else None
+
+
+def _bound(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
+    """An input that is all of a folder of this disk, shown read-only; None where it is not, or that cannot be had."""
+    if node.plan.distribution.nodes > 1 and node.work in _inside(node, each, place).parents:
+        return None  # nodes of other machines may share the folder, and would see an empty one
+    try:
+        answer = _asking(client)(f"{_address(node.plan, each)}/folder", {})
+    except Refused:
+        return None  # the listing tells what is wrong
+    folder, files = answer["folder"], int(answer["files"] or 0)
+    if folder is None or files < trees.SMALLEST:
+        return None
+    try:
+        mark = contract.mark_of_folder(os.stat(folder))
+    except OSError:
+        return None
+    return _shown(node, each, Path(folder), files, place) if mark == answer["mark"] else None
+
+
+def _shown(node: Node, each: Mapping[str, Any], folder: Path, files: int, place: Path) -> Brought | None:
+    at = _inside(node, each, place)
+    _must_be_empty(place, each, node.plan)
+    try:
+        os.makedirs(at, exist_ok=True)
+        node.bound.append(binds.bind(folder, at, node.lease.cache.folder))
+        if at != place:
+            _lead(place, at)
+    except binds.NotBound as why:
+        log_line(f"input {each['name']}: links are made, for {folder} cannot be shown read-only: {why}")
+        return None
+    except OSError as error:
+        raise out_of_disk(error, at) from error
+
+    def later(client: RetryingClient) -> tuple[Mapping[str, Any], bytes | None]:
+        return _recorded(node, each, _listing(client, node.plan, each))
+
+    return Brought(str(place if each.get("path_on_compute") else at), SHOWN, {"files": files}, later=later)
 
 
 def _known(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:

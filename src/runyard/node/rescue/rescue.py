@@ -79,9 +79,10 @@ def take_over(plan: Plan, folder: Path, signals: Signals) -> int:
         if here:
             _end_processes(former, plan.grace_seconds, signals)
             if plan.launch.inputs:
-                from runyard.client.data.mounts import detach_below
+                from runyard.client.data import binds, mounts
 
-                detach_below(folder)
+                mounts.detach_below(folder)
+                binds.detach_below(folder)
             if Specification.from_dict(plan.launch.environment).kind == CONTAINER:
                 from runyard.environments.containers.runtime import remove_containers
 

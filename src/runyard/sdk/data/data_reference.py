@@ -121,8 +121,4 @@ class DataReference:
     def __str__(self) -> str:
         return "$" + self.environment_variable_name
 
-    def __repr__(self) -> str:
-        return (
-            f"DataReference({self.datastore_name!r}, {self.data_reference_name!r}, "
-            f"path_on_datastore={self.path_on_datastore!r}, mode={self.mode!r})"
-        )
+    __repr__ = __str__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from runyard.sdk.data.data_reference import DataReference, DatastoreLike, check_mode, name_of
 from runyard.sdk.exceptions import UserErrorException
 
@@ -13,10 +15,10 @@ class DataPath:
         self, datastore: DatastoreLike | None = None, path_on_datastore: str | None = None, name: str | None = None
     ) -> None:
         if datastore is None:
-            raise UserErrorException("A DataPath needs a datastore.")
+            raise ValueError("A DataPath needs a datastore: DataPath(ws.get_default_datastore(), 'images').")
         self._datastore = datastore
         self._path_on_datastore = path_on_datastore
-        self.name = name
+        self.name = name or f"{name_of(datastore)}_{os.urandom(4).hex()}"
 
     @property
     def datastore(self) -> DatastoreLike:
@@ -35,7 +37,10 @@ class DataPath:
         data_reference_name: str | None = None,
         datapath_compute_binding: DataPathComputeBinding | None = None,
     ) -> DataReference:
-        return (datapath_compute_binding or DataPathComputeBinding()).create_data_reference(data_reference_name, self)
+        """A reference to this path; ValueError without a binding."""
+        if datapath_compute_binding is None:
+            raise ValueError("Say how the path is seen: datapath_compute_binding=DataPathComputeBinding('mount').")
+        return datapath_compute_binding.create_data_reference(data_reference_name, self)
 
     @staticmethod
     def create_from_data_reference(data_reference: DataReference) -> DataPath:

@@ -310,7 +310,7 @@ class Workspace(AbsentParts):
     @property
     def datastores(self) -> dict[str, Any]:
         """The datastores by name."""
-        from runyard.sdk.datastore.datastore import found
+        from runyard.sdk.datastore.known import found
 
         return {each.name: each for each in found(self)}
 

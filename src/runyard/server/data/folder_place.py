@@ -62,6 +62,25 @@ class FolderPlace(Place):
                 if stat.S_ISREG(status.st_mode):
                     yield stored(path, status)
 
+    def whole(self, below: str = "") -> tuple[str, int] | None:
+        root = os.path.join(self._folder, below) if below else str(self._folder)
+        if os.path.realpath(root) != os.path.abspath(root):
+            return None  # a link may lead elsewhere tomorrow
+        files, folders = 0, [root]
+        try:
+            while folders:
+                with os.scandir(folders.pop()) as entries:
+                    for each in entries:
+                        if each.is_dir(follow_symlinks=False):
+                            folders.append(each.path)
+                        elif each.is_file(follow_symlinks=False) and not contract.PART.fullmatch(each.name):
+                            files += 1
+                        else:
+                            return None
+        except OSError:
+            return None  # the listing tells what is wrong
+        return (root, files) if files else None
+
     def look(self, path: str) -> Stored | None:
         place = self._folder / path
         try:

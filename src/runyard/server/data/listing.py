@@ -88,6 +88,16 @@ def state(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf) ->
     return found
 
 
+def whole_folder(definition: Definition, place_of: PlaceOf) -> tuple[str, int] | None:
+    """The folder of the server's disk whose content is just the files of a dataset, and how many there are."""
+    source = definition.sources[0]
+    if definition.several or definition.steps or source.datastore is None:
+        return None
+    wanted = contract.normal(source.path)
+    below = "" if wanted == "**" else wanted[:-3] if wanted.endswith("/**") else wanted
+    return None if contract.is_pattern(below) else place_of(source.datastore).whole(below)
+
+
 def find(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, path: str) -> Listed | None:
     """The file of the sources with a layout path, if the server itself can give it. Nothing is listed."""
     for source in definition.sources:

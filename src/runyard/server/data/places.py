@@ -55,6 +55,11 @@ class Place(ABC):
         """Where a file is, or would be, on the disk of the server's machine; None when it is elsewhere."""
         return None
 
+    def whole(self, below: str = "") -> tuple[str, int] | None:
+        """The folder on this disk whose content is just the files below a folder, and how many there are; None when
+        it has more than those, or is elsewhere."""
+        return None
+
     def addresses(self, paths: Sequence[str], method: str = "GET") -> list[str | None]:
         """Addresses by which anybody may read (GET) or write (PUT) these files for some hours; None where there is
         none, so that the server has to do it."""

@@ -96,3 +96,16 @@ def test_an_address_that_is_gone_names_the_command_that_maps_it(client: Client, 
     assert client.call("GET", address).body == b"digits"
     assert client.call("GET", address, headers={"Range": "bytes=2-"}).body == b"gits"
     assert client.get(f"{PATH}/{made['id']}/content?path=/../token").code == "file_not_found"
+
+
+def test_the_folder_that_a_dataset_is(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a").write_text("1")
+    store = {"name": "whole", "kind": "folder", "settings": {"path": str(tmp_path / "data")}, "secrets": {}}
+    client.ok("POST", "/api/workspaces/local/datastores", store)
+    for path, folder in (("**", str(tmp_path / "data")), ("*", None)):
+        definition = {"kind": "file", "sources": [{"datastore": "whole", "path": path}], "steps": []}
+        made = client.ok("POST", PATH, {"definition": definition})
+        found = client.ok("GET", f"{PATH}/{made['id']}/folder")
+        assert (found["folder"], found["files"]) == (folder, 1 if folder else None)
+        assert bool(found["mark"]) == bool(folder)

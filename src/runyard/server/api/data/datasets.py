@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -154,6 +155,16 @@ def state(workspace: str, id: str, caller: AnyCaller, context: Context) -> Respo
     definition, maps, _ = _definition(context, workspace, id)
     found = listing.state(definition, maps, places(context, workspace))
     return answer({"state": found.value, "files": found.files, "bytes": found.bytes})
+
+
+@router.get("/{id}/folder", summary="The folder of the server's disk that has the files of a dataset, and nothing else")
+def folder(workspace: str, id: str, caller: AnyCaller, context: Context) -> Response:
+    _may_read(context, caller, workspace)
+    definition, _, _ = _definition(context, workspace, id)
+    found = listing.whole_folder(definition, places(context, workspace))
+    if found is None:
+        return answer({"folder": None, "files": None, "mark": None})
+    return answer({"folder": found[0], "files": found[1], "mark": contract.mark_of_folder(os.stat(found[0]))})
 
 
 @router.get("/{id}/content", summary="The bytes of one file, through the server")

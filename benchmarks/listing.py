@@ -1,0 +1,130 @@
+"""A million names: how long the listing of a dataset takes, and what it needs in the memory of server and client.
+
+The files are hard links to a few empty ones, so that making them does not take longer than listing them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from benchmarks import measure, notebooks, venvs
+from benchmarks.measure import Failed, Measure
+from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks.venvs import NotInstalled, Say, variables
+
+FOLDERS = 1_000
+LINKS = 50_000  # to one file: ext4 allows 65,000
+COLUMNS = ("names of a folder of this disk", "time", "memory", "memory of the server")
+
+Found = tuple[float, int, int]
+
+
+def run(quick: bool, say: Say) -> Table:
+    count = 50_000 if quick else 1_000_000
+    title = f"Listing {count:,} files"
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="listing-benchmark-")))
+        try:
+            ours = venvs.runyard(say)
+        except NotInstalled as error:
+            return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+        say(f"making {count:,} names")
+        fill(folder / "names", count)
+        notebook = notebooks.using(stack, ours, folder)
+        notebook.ask("store", "names", "folder", {"path": str(folder / "names")}, {})
+        server = psutil.Process(int(notebook.ask("server")["pid"]))
+
+        def listed() -> Found:
+            with peak(server) as most:
+                found = notebook.ask("list", "names", timeout=280)
+            _all(found["files"], count)
+            return found["seconds"], int(found["memory"]), most[0]
+
+        contenders: dict[str, Measure[Found]] = {
+            "`find` with sizes and times": lambda: _counted(
+                count, ["find", str(folder / "names"), "-type", "f", "-printf", "%p %s %T@\\n"]
+            ),
+            "Runyard, dataset.to_path": listed,
+        }
+        if shutil.which("rclone"):
+            command = ["rclone", "lsf", "-R", "--files-only", "--format", "pst", str(folder / "names")]
+            contenders["rclone lsf -R"] = lambda: _counted(count, command)
+        outcomes = measure.in_turn(contenders, 1 if quick else 2, say)
+    rows = []
+    for name, outcome in outcomes.items():
+        if outcome.failure:
+            rows.append(not_measured(name, outcome.failure, len(COLUMNS)))
+        else:
+            times, memory, server_memory = zip(*outcome.samples, strict=True)
+            there = f"+{max(server_memory) / 2**20:,.0f} MiB" if max(server_memory) else NOTHING
+            rows.append((name, durations(times), f"{max(memory) / 2**20:,.0f} MiB", there))
+    note = "Memory: the most of the process; of the server, what came on top while it listed."
+    return Table(title, COLUMNS, tuple(rows), (note,))
+
+
+def fill(folder: Path, count: int) -> None:
+    """So many names in a thousand folders."""
+    originals = folder.with_name("originals")
+    originals.mkdir()
+    for number in range(FOLDERS):
+        os.makedirs(folder / f"{number:03d}")
+    for number in range(count):
+        if number % LINKS == 0:
+            original = str(originals / str(number))
+            Path(original).touch()
+        os.link(original, f"{folder}/{number % FOLDERS:03d}/{number:07d}.jpg")
+
+
+@contextlib.contextmanager
+def peak(process: psutil.Process) -> Iterator[list[int]]:
+    """How much more memory a process needs at most, within the block; it is there when the block has ended."""
+    before = process.memory_info().rss
+    most, ended = [0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            most[0] = max(most[0], process.memory_info().rss - before)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield most
+    finally:
+        ended.set()
+        watching.join()
+
+
+def _counted(count: int, command: list[str]) -> Found:
+    """Run a program that prints a line for each file."""
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables(RCLONE_CONFIG="/dev/null")) as process:
+        assert process.stdout is not None
+        most = lines = 0
+        while block := process.stdout.read(1 << 20):
+            lines += block.count(b"\n")
+            with contextlib.suppress(psutil.NoSuchProcess):
+                most = max(most, psutil.Process(process.pid).memory_info().rss)
+    _all(lines, count)
+    return time.perf_counter() - begin, most, 0
+
+
+def _all(found: float, count: int) -> None:
+    if found != count:
+        raise Failed(f"{found:,.0f} of {count:,} names were listed")
+
+
+if __name__ == "__main__":
+    from benchmarks.table import text
+
+    print(text(run("--quick" in sys.argv, lambda said: print(said, file=sys.stderr))))
