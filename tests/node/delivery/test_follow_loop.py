@@ -148,7 +148,7 @@ def test_a_run_that_is_silent_sends_heartbeats_if_this_process_leads_it(
     loop, _ = loop_for(server, telemetry)
     with following(loop):
         until(lambda: len(server.deliveries) > 2, "heartbeats")
-    assert server.deliveries[0] == Delivery(hold=True)
+    assert server.deliveries[0] == Delivery(hold=True, patience=PATIENCE)
 
 
 def test_what_goes_wrong_with_the_outputs_is_raised_where_the_loop_runs(
