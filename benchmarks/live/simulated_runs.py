@@ -16,6 +16,8 @@ from functools import partial
 from typing import cast
 from urllib.parse import quote, urlsplit
 
+from runyard.contracts.delivery import PATIENCE
+
 POINTS = 5
 LINE = b"step %08d: loss 0.12345, accuracy 0.98765, 1234 examples a second\n"
 POINT = b'["v","metric-%d",%.6f,%.3f,%d]\n'
@@ -131,9 +133,9 @@ class SimulatedRun(asyncio.Protocol):
         )
         header = (
             b'{"parts":[{"log":"user_logs/std_log.txt","offset":%d,"length":%d},'
-            b'{"journal":"1-main","offset":%d,"length":%d}],"hold":true}\n'
-        ) % (self._log, len(log), self._journal, len(journal))
-        body = b'{"hold":true}\n' if self._silent else header + log + journal
+            b'{"journal":"1-main","offset":%d,"length":%d}],"hold":true,"patience":%d}\n'
+        ) % (self._log, len(log), self._journal, len(journal), PATIENCE)
+        body = b'{"parts":[],"hold":true,"patience":%d}\n' % PATIENCE if self._silent else header + log + journal
         self._log += len(log)
         self._journal += len(journal)
         self._sent = time.time()

@@ -22,6 +22,7 @@ def test_what_was_written_is_read() -> None:
         after=[{"fact": "ended", "outcome": "completed"}],
         attempt=2,
         hold=True,
+        patience=delivery.PATIENCE,
     )
     assert delivery.decode(delivery.encode(written)) == written
 
@@ -50,6 +51,7 @@ def test_a_heartbeat_is_a_delivery_with_nothing_in_it() -> None:
         (b'{"parts": [{"log": "a", "offset": 0, "length": 2}]}\nx', "fewer bytes"),
         (b'{"parts": [{"log": "a", "offset": 0, "length": 1}]}\nxy', "more bytes"),
         (b'{"attempt": "1"}\n', "'attempt'"),
+        (b'{"hold": true, "patience": -1}\n', "'patience'"),
     ],
 )
 def test_another_form_is_refused(body: bytes, reason: str) -> None:

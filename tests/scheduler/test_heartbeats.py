@@ -60,6 +60,37 @@ def test_silence_is_stored_once_until_the_run_is_heard_of_again(yard: Yard) -> N
         assert applied == [states.SILENT] * silences
 
 
+def test_a_run_that_was_told_to_come_later_is_not_silent_before(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among thousands a run is heard of every two minutes: it must not count as lost, nor stay unnoticed when its
+    connection is."""
+    store = yard.store
+    with store.database.write() as connection:
+        for name in ("patient", "cut", "short", "led"):
+            runs.create(connection, NewRun(name, "local", "trial", status="Running"))
+    beats, began = Heartbeats(Transitions(store, lambda run: False)), time.monotonic()
+    for name in ("patient", "cut", "short"):
+        beats.expect(name)
+        beats.held(name, 42.0 if name == "short" else 120.0)
+    beats.expect("led", leader="patient")
+    beats.held("unknown", 120.0)
+    beats.cut("unknown")
+
+    def silent_after(seconds: float) -> set[str]:
+        monkeypatch.setattr(time, "monotonic", lambda: began + seconds)
+        beats.check()
+        with store.database.read() as connection:
+            return {
+                name for name in ("patient", "cut", "short", "led") if runs.get(connection, name).status != "Running"
+            }
+
+    assert silent_after(50) == set()
+    beats.cut("cut")
+    assert silent_after(70) == {"short"}
+    assert silent_after(115) == {"short", "cut"}
+    assert silent_after(135) == {"short", "cut"}
+    assert silent_after(140) == {"short", "cut", "patient", "led"}
+
+
 def test_led_runs_are_known_until_they_end(yard: Yard) -> None:
     beats = Heartbeats(Transitions(yard.store, lambda run: False))
     beats.expect("script")

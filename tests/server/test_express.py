@@ -15,10 +15,13 @@ from urllib.parse import urlsplit
 import pytest
 from tests.server.conftest import PATIENCE, Reporter, journal_lines
 
+from runyard.contracts.delivery import PATIENCE as OF_REPORTERS
 from runyard.contracts.delivery import Delivery, JournalPart, LogPart, Part, encode
 from runyard.scheduler import states
+from runyard.scheduler.heartbeats import SILENT_AFTER, SPARE
 from runyard.scheduler.states import Fact
 from runyard.server.express import Express
+from runyard.server.pace import Pace
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
@@ -217,3 +220,39 @@ def test_a_server_that_stops_still_gives_the_receipt(line: Line, served_on_sqlit
     assert receipt["parts"] == [{"size": 8}]
     line.socket.sendall(line.text(b"three\n"))
     assert line.answer()[2][0]["parts"] == [{"size": 14}]
+
+
+def test_a_silent_run_may_stay_away_for_as_long_as_it_agreed_to_while_its_connection_is_there(
+    served_on_sqlite: Served,
+    line: Line,
+    one: Reporter,
+    short_ways: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would count as lost among thousands, or as alive for minutes after its node is gone."""
+    monkeypatch.setattr(Pace, "quiet_seconds", lambda self, run_id, patience: float(patience))
+    beats = served_on_sqlite.app.state.context.scheduler._heartbeats
+    run_id = one.run["id"]
+
+    def patience() -> float:
+        return beats._promised.get(run_id, 0.0) - time.monotonic()
+
+    def until(reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not reached():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    with one.held(patience=OF_REPORTERS):
+        assert SILENT_AFTER < patience() <= OF_REPORTERS + SPARE
+    until(lambda: patience() <= SILENT_AFTER)
+    one.deliver()
+    assert run_id not in beats._promised
+    line.socket.sendall(line.text(b"a"))
+    line.answer()
+    line.socket.sendall(line.request(encode(Delivery(hold=True, patience=OF_REPORTERS))))
+    assert json.loads(line.response().readline())["held"] == OF_REPORTERS
+    assert short_ways == [True]
+    assert SILENT_AFTER < patience() <= OF_REPORTERS + SPARE
+    line.socket.close()
+    until(lambda: patience() <= SILENT_AFTER)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.server.conftest import PATIENCE, Reporter, journal_lines, serve
 
+from runyard.contracts.delivery import PATIENCE as OF_REPORTERS
 from runyard.contracts.delivery import JournalPart, LogPart
 from runyard.node.delivery.follow_loop import AFTER_A_HOLD, LONGEST_SILENCE
 from runyard.scheduler.heartbeats import SILENT_AFTER
@@ -120,7 +121,26 @@ def test_the_oldest_byte_of_a_delivery_is_below_five_seconds_old_and_a_heartbeat
         for run_id in (f"run-{number}" for number in range(500)):
             assert SOONEST * EVERY - 0.001 <= it.seconds(run_id) <= (1 + SOONEST) * EVERY + 0.001 < 5.0
             assert SOONEST * QUIET - 0.001 <= it.quiet_seconds(run_id) <= (1 + SOONEST) * QUIET + 0.001
-            assert it.quiet_seconds(run_id) + AFTER_A_HOLD < LONGEST_SILENCE < SILENT_AFTER
+            assert it.quiet_seconds(run_id) + AFTER_A_HOLD < 50 < SILENT_AFTER  # as reporters expect that are older
+            assert QUIET * SOONEST < it.quiet_seconds(run_id, OF_REPORTERS) <= OF_REPORTERS < LONGEST_SILENCE
+
+    asyncio.run(waits())
+
+
+def test_silent_runs_come_less_often_the_more_there_are() -> None:
+    """Thousands of heartbeats a second would be all that the server does; of a few runs each is known to be alive."""
+
+    async def waits() -> None:
+        live = 0
+        it = Pace(Live(), lambda: live)
+        mean = {}
+        for live in (10, 500, 1000, 2000, 5000):
+            waits = [it.quiet_seconds(f"run-{number}", OF_REPORTERS) for number in range(500)]
+            mean[live] = sum(waits) / len(waits)
+        assert mean[10] < QUIET
+        assert mean[500] < QUIET < mean[1000] < mean[2000]
+        assert abs(mean[5000] - mean[2000]) < mean[2000] / 10
+        assert all(it.quiet_seconds(f"run-{number}", 20) <= (1 + SOONEST) * QUIET for number in range(500))
 
     asyncio.run(waits())
 

@@ -33,6 +33,20 @@ def test_a_port_that_was_asked_for_is_refused_with_its_holder() -> None:
             listen(HOST, port, None)
 
 
+@pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="this system does not say how it probes connections")
+def test_the_system_notices_who_is_gone_from_a_connection() -> None:
+    """A silent run on a node that lost its network would count as alive until its next heartbeat."""
+    with listen(HOST, 0, None) as listener, socket.create_connection(listener.getsockname(), timeout=10):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            waits, every, times = (
+                accepted.getsockopt(socket.IPPROTO_TCP, name)
+                for name in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+            )
+            assert waits + every * times <= 60
+
+
 @pytest.mark.parametrize("host", ["192.0.2.77", "no-such-host.invalid"])
 def test_an_address_of_another_machine_is_refused(host: str) -> None:
     with pytest.raises(CannotListen, match="is not an address of this machine"):

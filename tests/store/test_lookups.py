@@ -13,7 +13,10 @@ from runyard.store.store import Store
 
 IDS = "SELECT id, status FROM runs WHERE id IN ({keys})"
 OFFSETS = 'SELECT run, writer, "offset" FROM journals WHERE (run, writer) IN ({keys})'
-BEGIN = 'INSERT INTO journals (run, writer, "offset") VALUES (?, ?, ?)'
+BEGIN = lookups.Many(
+    'INSERT INTO journals (run, writer, "offset") VALUES (?, ?, ?)',
+    'INSERT INTO journals (run, writer, "offset") SELECT * FROM unnest(%b::bigint[], %b::text[], %b::bigint[])',
+)
 SERIAL = "SELECT serial FROM runs WHERE id IN ({keys})"
 
 

@@ -3,7 +3,8 @@
     POST /api/runs/{run}/deliveries
     <header: one line of JSON>\n<the bytes of the parts, one after the other>
 
-    header = {"attempt"?: n, "before"?: [fact], "parts"?: [part], "after"?: [fact], "hold"?: true}
+    header = {"attempt"?: n, "before"?: [fact], "parts"?: [part], "after"?: [fact], "hold"?: true,
+              "patience"?: seconds}
     part   = {"log": name, "offset": n, "length": n, "restart"?: true}
            | {"journal": writer, "run"?: id, "offset": n, "length": n}
 
@@ -20,7 +21,8 @@ The response is one line or two. The receipt comes when everything is stored:
 `pace` is how long the reporter may let new bytes wait before it delivers again; 0 is as soon as they are there, because
 somebody watches the run. With `hold`, the server may leave the response open for up to `held` seconds and end it with a
 second line, `{"come": true}`: deliver now, on this connection. A reporter that cannot wait for that line closes the
-connection and uses another one.
+connection and uses another one. Where nothing new comes, the server waits `held` seconds for a sign of life: at most
+the `patience` of the reporter, or what reporters without one agree to.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ HEADER_LIMIT = 1 << 20
 
 PARTS_LIMIT = 1000
 """Parts that a delivery has at most, and facts."""
+
+PATIENCE = 132
+"""Seconds for which reporters of this version wait for the end of a held response."""
 
 COME = {"come": True}
 """The second line of a held response."""
@@ -75,6 +80,7 @@ class Delivery:
     after: list[Fact] = field(default_factory=list)
     attempt: int | None = None
     hold: bool = False
+    patience: int = 0  # seconds for which the reporter agrees to wait; 0: it is too old to say so
 
 
 def encode(delivery: Delivery) -> bytes:
@@ -87,6 +93,8 @@ def encode(delivery: Delivery) -> bytes:
         header["attempt"] = delivery.attempt
     if delivery.hold:
         header["hold"] = True
+        if delivery.patience:
+            header["patience"] = delivery.patience
     line = json.dumps(header, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
     return b"".join([line, b"\n", *(part.data for part in delivery.parts)])
 
@@ -113,7 +121,8 @@ def decode(body: bytes) -> Delivery:
     if position != len(body):
         raise BadDelivery("it has more bytes than its header says")
     attempt = None if header.get("attempt") is None else _number(header, "attempt")
-    return Delivery(_list(header, "before"), parts, _list(header, "after"), attempt, header.get("hold") is True)
+    hold, patience = header.get("hold") is True, _number(header, "patience") if "patience" in header else 0
+    return Delivery(_list(header, "before"), parts, _list(header, "after"), attempt, hold, patience)
 
 
 def _described(part: Part) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def main() -> int:
     _warm_up()
     gc.collect()
     gc.freeze()  # the collector would touch, and so copy, what all runners share
+    gc.disable()  # neither this process nor a short run makes garbage that is worth a look (`runner.main`)
     return _Nursery(answers).serve()
 
 

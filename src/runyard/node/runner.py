@@ -8,6 +8,7 @@ only the delivery needs, or only a gang, is loaded before the script of a run on
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -51,11 +52,15 @@ def main(arguments: list[str], signals: Signals) -> int:
         log_line(f"another node runner is at work in {folder}")
         return 0
     with lock:
+        if rescuing:
+            gc.enable()
         try:
             plan = Plan.load(folder)
         except BadFile as error:
             log_line(f"there is nothing that can be run or delivered here: {error}")
             return 1
+        if plan.launch.service or plan.distribution.gang:
+            gc.enable()  # where it is one run on one node, when that lives long enough for `RunDelivery.begin`
         if plan.launch.service:
             from runyard.node.services.keeper import keep
 

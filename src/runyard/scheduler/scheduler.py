@@ -129,6 +129,14 @@ class Scheduler:
         """The reporter of a run that has not ended was there. Nothing is stored."""
         self._heartbeats.expect(run_id)
 
+    def held(self, run_id: str, seconds: float) -> None:
+        """The response to the reporter of a run is held: it need not come before."""
+        self._heartbeats.held(run_id, seconds)
+
+    def cut(self, run_id: str) -> None:
+        """The connection on which a response was held is lost."""
+        self._heartbeats.cut(run_id)
+
     def live(self) -> int:
         """How many runs are expected to give signs of life."""
         return len(self._heartbeats)

@@ -100,6 +100,7 @@ class Express:
 
     def lost(self) -> None:
         if self._held is not None:
+            self._context.scheduler.cut(self._run_id)
             self._held.end(False)
 
     def _body(self, data: bytes) -> bytes | None:

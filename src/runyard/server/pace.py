@@ -29,6 +29,9 @@ EVERY = 4.4
 QUIET = 42.0
 """The same for a run that has nothing to deliver: its deliveries are heartbeats, and have to come every 60 s."""
 
+HEARTBEATS = 12
+"""How many of them there are a second at most, where the reporters have the patience for it: more runs wait longer."""
+
 SOONEST = 0.1
 """The part of such a period that has to be left until a run's turn; else it is the one after that."""
 
@@ -99,9 +102,9 @@ class Pace:
         """How long the reporter of a run may let new bytes wait."""
         return 0.0 if self.is_watched(run_id) else self._until_turn(run_id, EVERY)
 
-    def quiet_seconds(self, run_id: str) -> float:
-        """How long it may stay away when it has no new bytes."""
-        return self._until_turn(run_id, QUIET)
+    def quiet_seconds(self, run_id: str, patience: float = 0.0) -> float:
+        """How long it may stay away when it has no new bytes, and agrees to wait for so many seconds."""
+        return self._until_turn(run_id, max(QUIET, min(self._count() / HEARTBEATS, patience / (1 + SOONEST))))
 
     async def hold(self, run_id: str, seconds: float, lost: Callable[[Callable[[], None] | None], None]) -> bool:
         """Wait for so many seconds, or until somebody watches the run: whether that is so. `lost` is given what to call

@@ -7,6 +7,10 @@ import socket
 
 from runyard.contracts.home import DEFAULT_PORT
 
+_PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+"""The system asks whether the other side is still there after 30 s of silence, and has given it up after 60 s: that is
+how a node that is gone is noticed while its next heartbeat is far away. Connections inherit it from the listener."""
+
 
 class CannotListen(Exception):
     """The text has the address, the reason, and what to do."""
@@ -60,6 +64,10 @@ def _bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _PROBES:
+            if hasattr(socket, name):
+                listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
         listener.bind(where)
         listener.listen(1024)
     except OSError as error:

@@ -1,7 +1,8 @@
 """Statements that are asked for every delivery, sent to the database's driver as text.
 
 SQLAlchemy takes longer to build a statement with a hundred keys than a database takes to answer it. What is written
-here is the same for SQLite and PostgreSQL, but for the sign that stands for a parameter.
+here is the same for SQLite and PostgreSQL, but for the sign that stands for a parameter; what changes many rows at
+once has words for either.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -19,6 +20,14 @@ MOST_KEYS = 256
 """How many keys one statement names at most."""
 
 Values = tuple[Any, ...]
+
+
+class Many(NamedTuple):
+    """A statement for many rows. SQLite executes `each` once for each of them, with a `?` for each column; PostgreSQL,
+    for which every execution is a message, has `together`, with `%b::<type>[]` for all values of a column."""
+
+    each: str
+    together: str
 
 
 def rows(connection: Connection, query: str, keys: Sequence[Values]) -> Iterator[Values]:
@@ -36,14 +45,17 @@ def rows(connection: Connection, query: str, keys: Sequence[Values]) -> Iterator
         yield from found
 
 
-def execute(connection: Connection, statement: str, values: Sequence[Values]) -> None:
-    """Execute a statement for each of the values, which are in the place of `?`."""
-    if values:
-        sql = _marked(statement, connection.dialect.name)
-        with driver_errors(connection.dialect, sql, values):
-            cursor = _driver(connection).cursor()
-            cursor.executemany(sql, values)
-            cursor.close()
+def execute(connection: Connection, statement: Many, rows: Sequence[Values]) -> None:
+    """Execute a statement for all of some rows, in their order."""
+    if not rows:
+        return
+    with driver_errors(connection.dialect, statement.each, rows):
+        cursor = _driver(connection).cursor()
+        if connection.dialect.name == "postgresql":
+            cursor.execute(statement.together, [list(column) for column in zip(*rows, strict=True)])
+        else:
+            cursor.executemany(statement.each, rows)
+        cursor.close()
 
 
 def _driver(connection: Connection) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.delivery_server import DeliveryServer, problem, server
 
 from runyard.contracts import journal
-from runyard.contracts.delivery import Delivery, JournalPart, LogPart
+from runyard.contracts.delivery import PATIENCE, Delivery, JournalPart, LogPart
 from runyard.node.delivery import follow_loop
 from runyard.node.delivery.batch import Batch
 from runyard.node.delivery.follow_loop import FollowLoop
@@ -148,7 +148,7 @@ def test_a_run_that_is_silent_sends_heartbeats_if_this_process_leads_it(
     loop, _ = loop_for(server, telemetry)
     with following(loop):
         until(lambda: len(server.deliveries) > 2, "heartbeats")
-    assert server.deliveries[0] == Delivery(hold=True)
+    assert server.deliveries[0] == Delivery(hold=True, patience=PATIENCE)
 
 
 def test_what_goes_wrong_with_the_outputs_is_raised_where_the_loop_runs(
@@ -408,7 +408,7 @@ def test_a_held_response_that_ends_is_followed_by_a_heartbeat(
     append(log, b"one\n")
     with following(loop):
         until(lambda: len(server.deliveries) == 2, "the heartbeat")
-    assert server.deliveries[1] == Delivery(hold=True)
+    assert server.deliveries[1] == Delivery(hold=True, patience=PATIENCE)
     assert len(set(server.connections[:2])) == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -55,6 +56,22 @@ def test_all_of_it_is_there_when_the_end_is_reported(node: Prepare, signals: Sig
     contents = {name: made.run.read(name) for name in made.run.files()}
     assert contents.pop("system_logs/runner.log").startswith(b"begun\n")
     assert contents == {"user_logs/std_log.txt": b"epoch 1\n", "logs/a": b"log", "outputs/model": b"weights"}
+
+
+def test_a_run_that_goes_on_has_the_collector_that_a_short_one_does_without(node: Prepare, signals: Signals) -> None:
+    """A node runner that lives for weeks would grow."""
+    made = node({"train.py": ""})
+    folder = folder_of(made)
+    gc.disable()  # as the nursery has it
+    try:
+        delivery = RunDelivery(Plan.load(folder), folder, signals, patient=True)
+        assert not gc.isenabled()
+        delivery.report(started())
+        delivery.begin()
+        assert gc.isenabled()
+        assert deliver(delivery, ended("completed"), folder, signals) == 0
+    finally:
+        gc.enable()
 
 
 def test_an_end_that_is_held_waits_and_takes_the_warnings_of_others(

@@ -11,7 +11,7 @@ import time
 from queue import Empty, SimpleQueue
 from typing import Callable, Protocol, Sequence
 
-from runyard.contracts.delivery import PARTS_LIMIT, Delivery
+from runyard.contracts.delivery import PARTS_LIMIT, PATIENCE, Delivery
 from runyard.node.delivery.batch import MOST_BYTES, Batch
 from runyard.node.delivery.growing_files import CHUNK
 from runyard.node.delivery.journals import End, Journals
@@ -25,7 +25,7 @@ from runyard.node.facts import Fact, ended
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.1
 FIRST_OUTPUT_WITHIN = 0.5  # seconds in which a script is likely to print its first line: somebody waits for that one
 HEARTBEAT_EVERY = 10.0
-LONGEST_SILENCE = 50.0  # the server counts a run as lost after 60 s without a delivery
+LONGEST_SILENCE = PATIENCE + 2.0  # the server counts a run as lost 18 s after the end of a response that it held
 GLANCE_EVERY = 0.5  # seconds between two glances at how much waits of a run that nobody watches
 FACTS_WAIT = 0.1  # seconds in which the first output may come, or the end, to go with the facts
 LAST_WAITS = 1.0  # seconds for which lines of the source that is delivered last wait for something to go with

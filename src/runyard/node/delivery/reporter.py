@@ -11,7 +11,7 @@ from typing import Any, Union
 from runyard.client.held import Held
 from runyard.client.http import ClientProblem, quote
 from runyard.client.problems import of_document
-from runyard.contracts.delivery import COME, Delivery, Fact, encode
+from runyard.contracts.delivery import COME, PATIENCE, Delivery, Fact, encode
 from runyard.node.delivery.retrying_client import TRIES_AT_A_FAULT, Refused, RetryingClient, is_final
 from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
@@ -54,7 +54,9 @@ class Reporter:
 
     def deliver(self, delivery: Delivery) -> Receipt:
         """Deliver until it is answered. What may be taken later is sent again; an answer is final."""
-        delivery = replace(delivery, attempt=self._client.attempt, hold=delivery.hold and self._may_hold)
+        delivery = replace(
+            delivery, attempt=self._client.attempt, hold=delivery.hold and self._may_hold, patience=PATIENCE
+        )
         try:
             return self._until_answered(delivery)
         except Refused as refusal:

@@ -5,6 +5,7 @@ A run that ends before it has written anything needs no such thread: then the ma
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
@@ -76,6 +77,7 @@ class RunDelivery:
     def begin(self) -> None:
         """Deliver from now on, in a thread."""
         if self._thread is None:
+            gc.enable()  # the run may be a long one; the nursery has its runners begin without
             self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
             self._thread.start()
 

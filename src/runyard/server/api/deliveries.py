@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import orjson
@@ -64,8 +65,19 @@ class Deliveries:
         await send({"type": "http.response.body", "body": receipt, "more_body": held > 0})
         if held:
             scope[ANSWERED] = time.perf_counter()
-            come = await context.pace.hold(run_id, held, lambda callback: connections.on_lost(scope, callback))
+            come = await context.pace.hold(run_id, held, partial(_on_lost, scope, context, run_id))
             await send({"type": "http.response.body", "body": COME if come else b""})
+
+
+def _on_lost(scope: Scope, context: ServerContext, run_id: str, end: Callable[[], None] | None) -> None:
+    """Have the hold of a response end when its connection is lost; None: it has ended."""
+
+    def lost() -> None:
+        context.scheduler.cut(run_id)
+        if end is not None:
+            end()
+
+    connections.on_lost(scope, lost if end is not None else None)
 
 
 route = PlainRoute(
@@ -145,8 +157,9 @@ def written(context: ServerContext, receipt: Receipt, delivery: Delivery, room: 
     held = 0.0
     if delivery.hold and pace and receipt.live and room:
         spoke = delivery.parts or delivery.before or delivery.after
-        held = pace if spoke else context.pace.quiet_seconds(run_id)
+        held = pace if spoke else context.pace.quiet_seconds(run_id, delivery.patience)
         said["held"] = held
+        context.scheduler.held(run_id, held)
     return held, orjson.dumps(said, default=str) + b"\n"
 
 

@@ -25,8 +25,15 @@ _CONFIRMED = select(journals.c.offset).where(journals.c.run == bindparam("of"), 
 _ALL_CONFIRMED = 'SELECT run, writer, "offset" FROM journals WHERE (run, writer) IN ({keys})'
 _BEGIN = insert(journals)
 _CONFIRM = update(journals).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
-_BEGIN_MANY = 'INSERT INTO journals (run, writer, "offset") VALUES (?, ?, ?)'
-_CONFIRM_MANY = 'UPDATE journals SET "offset" = ? WHERE run = ? AND writer = ?'
+_BEGIN_MANY = lookups.Many(
+    'INSERT INTO journals (run, writer, "offset") VALUES (?, ?, ?)',
+    'INSERT INTO journals (run, writer, "offset") SELECT * FROM unnest(%b::bigint[], %b::text[], %b::bigint[])',
+)
+_CONFIRM_MANY = lookups.Many(
+    'UPDATE journals SET "offset" = ? WHERE run = ? AND writer = ?',
+    'UPDATE journals SET "offset" = new.at FROM unnest(%b::bigint[], %b::bigint[], %b::text[]) AS new(at, run, writer) '
+    "WHERE journals.run = new.run AND journals.writer = new.writer",
+)
 
 Key = tuple[int, str]
 """The run and the writer of a journal."""

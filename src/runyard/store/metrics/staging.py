@@ -29,7 +29,11 @@ ENOUGH = 128 << 10
 """Bytes of one run that are not left to wait for more. Each time costs something for every series, however few its new
 points are; whoever reads the metrics of the run waits for as many as there are, some 15 ms for these."""
 
-_INSERT = "INSERT INTO staged_lines (run, writer, lines) VALUES (?, ?, ?)"
+_INSERT = lookups.Many(
+    "INSERT INTO staged_lines (run, writer, lines) VALUES (?, ?, ?)",
+    "INSERT INTO staged_lines (run, writer, lines) SELECT run, writer, lines "
+    "FROM unnest(%b::bigint[], %b::text[], %b::bytea[]) WITH ORDINALITY AS new(run, writer, lines, at) ORDER BY at",
+)
 _OF_RUN = select(staged_lines.c.writer, staged_lines.c.lines).where(staged_lines.c.run == bindparam("of"))
 _IN_ORDER = _OF_RUN.order_by(staged_lines.c.serial)
 _DELETE = delete(staged_lines).where(staged_lines.c.run == bindparam("of"))
