@@ -18,7 +18,7 @@ COLUMNS = (
     "8 trials at once",
     "trials that do nothing, per second",
     "from one of them to the next",
-    "from the end of one that lasts half a second to the next",
+    "from the end of one of half a second to the next",
 )
 AT_ONCE = 8
 TRIALS = 200
