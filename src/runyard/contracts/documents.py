@@ -105,6 +105,7 @@ class ModelDocument(TypedDict):
     sample_input_dataset: str | None
     sample_output_dataset: str | None
     size: int
+    children: dict[str, int]
     files: int
     tree: str
     root: str
