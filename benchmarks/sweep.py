@@ -1,4 +1,5 @@
-"""A sweep of trials that do nothing, 8 at once: trials per second, and how long a place stays empty between two."""
+"""A sweep, 8 trials at once: how many per second that do nothing, and how long a place stays empty between two trials,
+both while the machine has nothing else to do and while such trials keep it busy."""
 
 from __future__ import annotations
 
@@ -10,12 +11,19 @@ from pathlib import Path
 
 from benchmarks import measure, venvs
 from benchmarks.measure import Failed, Measure
-from benchmarks.table import Table, not_measured, rates
+from benchmarks.table import Table, duration, not_measured, rates
 from benchmarks.venvs import Environment, NotInstalled, Say
 
-COLUMNS = ("trials that do nothing, 8 at once", "trials", "trials per second", "from one trial to the next, median")
+COLUMNS = (
+    "8 trials at once",
+    "trials that do nothing, per second",
+    "from one of them to the next",
+    "from the end of one of half a second to the next",
+)
 AT_ONCE = 8
 TRIALS = 200
+LASTING = 80
+SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -33,21 +41,22 @@ CONTENDERS = {
 
 
 def run(quick: bool, say: Say) -> list[Table]:
-    count = TRIALS // 10 if quick else TRIALS
-    contenders: dict[str, Measure[tuple[float, float]]] = {"Runyard": lambda: _runyard(count, say)}
+    counts = (TRIALS // 10, LASTING // 4) if quick else (TRIALS, LASTING)
+    contenders: dict[str, Measure[tuple[float, float, float]]] = {"Runyard": lambda: _runyard(counts, say)}
     for name in CONTENDERS:
-        contenders[name] = _peer(name, count, say)
+        contenders[name] = _peer(name, counts, say)
     rows = []
     for name, outcome in measure.in_turn(contenders, 1, say).items():
         if outcome.failure:
             rows.append(not_measured(_title(name), outcome.failure, len(COLUMNS)))
             continue
-        (rate, gap) = outcome.samples[0]
-        rows.append((_title(name), f"{count}", rates([rate]), f"{gap * 1000:.0f} ms"))
+        (rate, busy, gap) = outcome.samples[0]
+        rows.append((_title(name), rates([rate]), duration(busy), duration(gap)))
     notes = (
-        "Each trial is a process that writes the time down and ends. From one to the next: the moment of a trial, to "
-        "that of the trial which is eighth after it. Runyard has a record, a log and a history for each; Optuna has a "
-        "line in a journal.",
+        f"{counts[0]} trials that do nothing, and {counts[1]} that last half a second. Each is a process that writes "
+        "down when it begins and when it ends; the trial that begins eighth after another takes its place. Medians of "
+        "one run each. Trials that do nothing keep the whole machine busy: from one to the next is then what eight "
+        "trials cost. Runyard has a record, a log and a history for each; Optuna has a line in a journal.",
     )
     return [Table("A sweep of short trials", COLUMNS, tuple(rows), notes)]
 
@@ -62,20 +71,27 @@ def _title(name: str) -> str:
     return CONTENDERS[name].title.format(found)
 
 
-def _runyard(count: int, say: Say) -> tuple[float, float]:
+def _runyard(counts: tuple[int, int], say: Say) -> tuple[float, float, float]:
     ours = venvs.runyard(say)
     with measure.yard(ours) as home:
-        return _told(ours, "sweep_runyard.py", count, RUNYARD_HOME=str(home))
+        return _both(ours, "sweep_runyard.py", counts, RUNYARD_HOME=str(home))
 
 
-def _peer(name: str, count: int, say: Say) -> Callable[[], tuple[float, float]]:
-    return lambda: _told(venvs.peers(venvs.SWEEPERS, say), CONTENDERS[name].script, count)
+def _peer(name: str, counts: tuple[int, int], say: Say) -> Callable[[], tuple[float, float, float]]:
+    return lambda: _both(venvs.peers(venvs.SWEEPERS, say), CONTENDERS[name].script, counts)
 
 
-def _told(environment: Environment, script: str, count: int, **more: str) -> tuple[float, float]:
+def _both(environment: Environment, script: str, counts: tuple[int, int], **more: str) -> tuple[float, float, float]:
+    """Trials per second, and the two gaps."""
+    rate, busy = _told(environment, script, counts[0], 0.0, **more)
+    _, gap = _told(environment, script, counts[1], SECONDS, **more)
+    return rate, busy, gap
+
+
+def _told(environment: Environment, script: str, count: int, seconds: float, **more: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(prefix="sweep-benchmark-", ignore_cleanup_errors=True) as folder:
         marks = str(Path(folder) / "marks")
-        command = [environment.python, measure.script(script), str(count), str(AT_ONCE), marks]
+        command = [environment.python, measure.script(script), str(count), str(AT_ONCE), str(seconds), marks]
         told = measure.answer(command, more, timeout=1200)
     if told["trials"] < count or told["seconds"] <= 0:
         raise Failed(f"an impossible answer: {told}")

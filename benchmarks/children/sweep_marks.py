@@ -1,28 +1,30 @@
-"""The moments at which trials ran, one per line of a file: how many per second, and the gap from one to the next."""
+"""The moments at which trials began and ended, one per line of two files: how many per second, and the gap from the end
+of one to the start of the next."""
 
 from __future__ import annotations
 
 import json
 import os
 import statistics
-import time
 
 
-def mark(path: str) -> None:
-    """A trial runs, and does nothing else."""
-    with open(path, "ab", buffering=0) as file:
-        file.write(b"%.6f\n" % time.time())
+def command(path: str, seconds: float) -> list[str]:
+    """A trial that is a process: it writes down when it began, lasts for so long, and writes down when it ended."""
+    path = os.path.abspath(path)
+    lasting = f"; sleep {seconds:g}; date +%s.%N >> {path}.ends" if seconds else ""
+    return ["sh", "-c", f"date +%s.%N >> {path}{lasting}"]
 
 
 def answer(path: str, at_once: int, began: float, ended: float) -> None:
-    """Print what the marks tell. The trial that comes `at_once` after another has taken a place like its own."""
-    with open(path, encoding="ascii") as file:
-        marks = sorted(map(float, file.read().split()))
-    gaps = [later - earlier for earlier, later in zip(marks, marks[at_once:], strict=False)]
-    told = {"trials": len(marks), "seconds": ended - began, "gap": statistics.median(gaps) if gaps else 0.0}
+    """Print what the marks tell. The trial that comes `at_once` after another has taken a place like its own. One that
+    does nothing ends as it begins."""
+    starts = _read(path)
+    ends = _read(f"{path}.ends") if os.path.exists(f"{path}.ends") else starts
+    gaps = [later - earlier for earlier, later in zip(ends, starts[at_once:], strict=False)]
+    told = {"trials": len(starts), "seconds": ended - began, "gap": statistics.median(gaps) if gaps else 0.0}
     print("\n" + json.dumps(told), flush=True)
 
 
-def command(path: str) -> list[str]:
-    """A trial that is a process."""
-    return ["sh", "-c", f"date +%s.%N >> {os.path.abspath(path)}"]
+def _read(path: str) -> list[float]:
+    with open(path, encoding="ascii") as file:
+        return sorted(map(float, file.read().split()))

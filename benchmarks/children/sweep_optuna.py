@@ -1,4 +1,4 @@
-"""Optuna with processes: workers that share a study, each trial a process. sweep_optuna.py COUNT AT_ONCE FILE"""
+"""Optuna with processes: workers share a study, a trial is a process. sweep_optuna.py COUNT AT_ONCE SECONDS FILE"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _storage(path: str) -> Any:
     return JournalStorage(JournalFileBackend(f"{path}.journal"))
 
 
-def main(count: int, at_once: int, path: str) -> None:
+def main(count: int, at_once: int, seconds: float, path: str) -> None:
     sys.path.insert(0, __file__.rpartition("/")[0])
     import sweep_marks  # type: ignore[import-not-found]  # beside this script
 
@@ -39,7 +39,8 @@ def main(count: int, at_once: int, path: str) -> None:
         study_name="sweep", storage=_storage(path), sampler=optuna.samplers.RandomSampler(), direction="maximize"
     )
     workers = [
-        multiprocessing.Process(target=work, args=(count, path, sweep_marks.command(path))) for _ in range(at_once)
+        multiprocessing.Process(target=work, args=(count, path, sweep_marks.command(path, seconds)))
+        for _ in range(at_once)
     ]
     for worker in workers:
         worker.start()
@@ -49,4 +50,4 @@ def main(count: int, at_once: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

@@ -1,4 +1,4 @@
-"""Trials through Ray Tune: sweep_ray.py COUNT AT_ONCE FILE"""
+"""Trials through Ray Tune: sweep_ray.py COUNT AT_ONCE SECONDS FILE"""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import ray
 from ray import tune
 
 
-def main(count: int, at_once: int, path: str) -> None:
+def main(count: int, at_once: int, seconds: float, path: str) -> None:
     sys.path.insert(0, __file__.rpartition("/")[0])
     import sweep_marks  # type: ignore[import-not-found]  # beside this script
 
-    command = sweep_marks.command(path)
+    command = sweep_marks.command(path, seconds)
 
     def trial(config: dict[str, Any]) -> None:
         subprocess.run([*command, str(config["x"])], check=True)
@@ -34,4 +34,4 @@ def main(count: int, at_once: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

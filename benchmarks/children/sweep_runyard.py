@@ -1,7 +1,8 @@
-"""A sweep of trials that do nothing: sweep_runyard.py COUNT AT_ONCE FILE"""
+"""A sweep of trials that do nothing: sweep_runyard.py COUNT AT_ONCE SECONDS FILE"""
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 import time
@@ -10,7 +11,7 @@ from azureml.core import Environment, Experiment, ScriptRunConfig, Workspace
 from azureml.train.hyperdrive import HyperDriveConfig, PrimaryMetricGoal, RandomParameterSampling, uniform
 
 
-def main(count: int, at_once: int, path: str) -> None:
+def main(count: int, at_once: int, seconds: float, path: str) -> None:
     sys.path.insert(0, __file__.rpartition("/")[0])
     import sweep_marks  # type: ignore[import-not-found]  # beside this script
 
@@ -18,7 +19,7 @@ def main(count: int, at_once: int, path: str) -> None:
     environment = Environment("user-managed-env")
     environment.python.user_managed_dependencies = True
     with tempfile.TemporaryDirectory() as folder:
-        shell = f"sh -c 'date +%s.%N >> {path}' -"
+        shell = shlex.join([*sweep_marks.command(path, seconds), "-"])
         config = ScriptRunConfig(folder, command=[shell], compute_target="local", environment=environment)
         sweep = HyperDriveConfig(
             RandomParameterSampling({"x": uniform(0, 1)}, {"seed": 1}),
@@ -35,4 +36,4 @@ def main(count: int, at_once: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

@@ -1,4 +1,4 @@
-"""Trials through submitit's local executor, so many at a time: sweep_submitit.py COUNT AT_ONCE FILE"""
+"""Trials through submitit's local executor, so many at a time: sweep_submitit.py COUNT AT_ONCE SECONDS FILE"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 import submitit
 
 
-def main(count: int, at_once: int, path: str) -> None:
+def main(count: int, at_once: int, seconds: float, path: str) -> None:
     sys.path.insert(0, __file__.rpartition("/")[0])
     import sweep_marks  # type: ignore[import-not-found]  # beside this script
 
@@ -23,7 +23,7 @@ def main(count: int, at_once: int, path: str) -> None:
             while len(under_way) == at_once:  # it has no queue of its own on one machine
                 under_way = [job for job in under_way if not job.done()]
                 time.sleep(0.005)
-            command = [*sweep_marks.command(path), str(random.random())]
+            command = [*sweep_marks.command(path, seconds), str(random.random())]
             under_way.append(executor.submit(submitit.helpers.CommandFunction(command, verbose=False)))
         for job in under_way:
             job.result()
@@ -31,4 +31,4 @@ def main(count: int, at_once: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])

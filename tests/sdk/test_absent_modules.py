@@ -36,6 +36,13 @@ def test_what_will_not_come_is_refused_with_what_to_use(module: str, instead: st
         importlib.import_module(module)
 
 
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_each_says_what_to_use(module: str) -> None:
+    """Also of something below it that nobody has listed, and of what lies below a module that Runyard has."""
+    with pytest.raises(ModuleNotFoundError, match=rf"{module}\.no_such is part of SDK v1, not of Runyard\. [A-Z]"):
+        importlib.import_module(f"{module}.no_such")
+
+
 def test_looking_for_one_finds_none() -> None:
     assert importlib.util.find_spec("azureml.pipeline") is None
 

@@ -64,6 +64,7 @@ class Api:
         order: str | None = None,
         sizes: bool = False,
         services: bool = False,
+        counts: bool = False,
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
         """Runs, from the newest on or in another order, fetched page by page on demand."""
@@ -82,6 +83,7 @@ class Api:
                     "before": None if before is None else before.isoformat(),
                     "order": order,
                     "sizes": sizes or None,
+                    "children": counts or None,
                     "services": services or None,
                     "limit": page,
                     "after": after,
@@ -93,8 +95,9 @@ class Api:
             if after is None:
                 return
 
-    def run(self, run_id: str) -> RunDocument:
-        found: RunDocument = self.client.get(f"/api/runs/{quote(run_id)}")
+    def run(self, run_id: str, counts: bool = False) -> RunDocument:
+        """A run with its details; with `counts`, how many children it has."""
+        found: RunDocument = self.client.get(f"/api/runs/{quote(run_id)}", {"children": counts or None})
         return found
 
     def find(self, text: str) -> RunDocument:
@@ -114,7 +117,7 @@ class Api:
                 "The name of the run is empty.", "`runyard ls` lists the runs.", errors.USAGE, "usage"
             )
         try:
-            return self.run(text)
+            return self.run(text, counts=True)
         except ClientProblem as problem:
             if problem.code != "run_not_found":
                 raise

@@ -130,6 +130,7 @@ class _Details(TypedDict, total=False):
     models: list[str]  # the ids of those that were registered from it
     token: str
     size: int  # in lists, on request
+    children: dict[str, int]  # on request: how many direct ones there are, by their states
 
 
 class RunDocument(_Details):

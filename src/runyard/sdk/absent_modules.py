@@ -9,8 +9,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from runyard.sdk.sdk_v1 import missing
-
 if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
@@ -43,30 +41,63 @@ MODULES = frozenset(
 """Modules of SDK v1 and its companion packages, with everything below them. Those that Runyard has are found before."""
 
 
+_INNER = "It was never public: use azureml.core, or the HTTP API of docs/protocol.md."
+_STEPS = "Submit the steps one after the other; run.submit_child makes them one family."
+_SWEEP = "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md."
+_RL = "Run your RL library on a Ray cluster: docs/engines/ray.md."
+_EXPLAIN = "Use the package interpret in your script, and run.upload_file for what it finds."
+_COMPUTE = "Use a compute target of this machine, Ray or Slurm: docs/compute.md."
+_DATASET = "Use azureml.core.Dataset: docs/data.md, docs/tables.md."
+
 INSTEAD = {
-    "azureml.pipeline": "Submit the steps one after the other; run.submit_child makes them one family.",
-    "azureml.automl": "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md.",
-    "azureml.train.automl": "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md.",
-    "azureml.train.rl": "Run your RL library on a Ray cluster: docs/engines/ray.md.",
-    "azureml.interpret": "Use the package interpret in your script, and run.upload_file for what it finds.",
-    "azureml.explain": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    **{
+        f"azureml.{name}": _INNER
+        for name in (
+            *("_base_sdk_common", "_common", "_execution", "_history", "_model_management", "_project", "_restclient"),
+            *("_run_impl", "_vendor", "core.authorization", "core.model_proxy", "core.util"),
+        )
+    },
+    **{f"azureml.core.compute.{name}": _COMPUTE for name in ("adla", "databricks", "datafactory", "dsvm")},
+    **{f"azureml.core.compute.{name}": _COMPUTE for name in ("hdinsight", "synapse")},
+    **{f"azureml.data.{name}": _DATASET for name in ("dataset_action_run", "dataset_definition", "dataset_profile")},
+    **{f"azureml.data.{name}": _DATASET for name in ("constants", "dataset_snapshot")},
+    "azureml.pipeline": _STEPS,
+    "azureml.automl": _SWEEP,
+    "azureml.train.automl": _SWEEP,
+    "azureml.train.rl": _RL,
+    "azureml.train.widgets": "Use azureml.widgets.",
+    "azureml.train.hyperdrive.error_definition": "Use azureml.train.hyperdrive.exceptions.",
+    "azureml.widgets": "Use azureml.widgets.RunDetails.",
+    "azureml.telemetry": "Use azureml.telemetry.set_diagnostics_collection, which sends nothing.",
+    "azureml.tensorboard": "Use azureml.tensorboard.Tensorboard and azureml.tensorboard.export.",
+    "azureml.interpret": _EXPLAIN,
+    "azureml.explain": _EXPLAIN,
     "azureml.datadrift": "Compare versions of a dataset in a script, and log what differs.",
     "azureml.dataprep": "Use azureml.core.Dataset, or pandas in your script.",
+    "azureml.fsspec": "Use azureml.core.Dataset: to_path, download and mount give files.",
     "azureml.data.sql_data_reference": "Query the database in your script; run.get_secret has its password.",
+    "azureml.data.stored_procedure_parameter": "Query the database in your script; run.get_secret has its password.",
     "azureml.responsibleai": "Use the packages interpret and fairlearn in your script, and run.upload_file.",
     "azureml.accel": "Export the model to ONNX, and serve that.",
-    "azureml._restclient": "It was never public: use azureml.core, or the HTTP API of docs/protocol.md.",
-    "azureml.contrib.automl": "Sweep a script of your own: azureml.train.hyperdrive, docs/sweeps.md.",
+    "azureml.core.image": "Model.package writes an image, Model.deploy a service: docs/services.md.",
+    "azureml.core.databricks": _COMPUTE,
+    "azureml.core.linked_service": _COMPUTE,
+    "azureml.core.private_endpoint": "The server listens where you tell it to, on this machine alone at first.",
+    "azureml.mlflow": "Use the package mlflow itself, or run.log of azureml.core.",
+    "azureml.monitoring": "Log what the service is asked in its script: docs/services.md.",
+    "azureml.studio": "Submit the steps as scripts of your own: azureml.core.ScriptRunConfig.",
+    "azureml.contrib": "Use azureml.core.",
+    "azureml.contrib.automl": _SWEEP,
     "azureml.contrib.dataset": "Use azureml.core.Dataset.",
-    "azureml.contrib.explain": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    "azureml.contrib.explain": _EXPLAIN,
     "azureml.contrib.fairness": "Use the package fairlearn in your script, and run.upload_file for what it finds.",
     "azureml.contrib.gbdt": "Run LightGBM in a script of your own, over several nodes with MpiConfiguration.",
-    "azureml.contrib.interpret": "Use the package interpret in your script, and run.upload_file for what it finds.",
+    "azureml.contrib.interpret": _EXPLAIN,
     "azureml.contrib.notebook": "Run the notebook in a script: papermill's execute_notebook, and run.upload_file.",
-    "azureml.contrib.pipeline": "Submit the steps one after the other; run.submit_child makes them one family.",
-    "azureml.contrib.train.rl": "Run your RL library on a Ray cluster: docs/engines/ray.md.",
+    "azureml.contrib.pipeline": _STEPS,
+    "azureml.contrib.train.rl": _RL,
 }
-"""What does the same here, for those that will not come."""
+"""What does the same here. The longest name counts."""
 
 
 class MissingModules:
@@ -95,7 +126,7 @@ def _words(name: str) -> str:
         instead = INSTEAD.get(".".join(parts[:length]))
         if instead is not None:
             return f"{name} is part of SDK v1, not of Runyard. {instead}"
-    return missing(name)
+    raise KeyError(name)
 
 
 def _is_of_sdk_v1(name: str) -> bool:

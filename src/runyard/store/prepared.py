@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Insert, Select, Update, exc
+from sqlalchemy import Connection, Delete, Dialect, Insert, Select, Update, exc
 from sqlalchemy.types import TypeEngine
 
 Values = Mapping[str, Any]
@@ -50,7 +50,7 @@ class _Compiled:
 class Prepared:
     """`columns` are those that an insert sets: all of them otherwise."""
 
-    def __init__(self, statement: Select[Any] | Insert | Update, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, statement: Select[Any] | Insert | Update | Delete, columns: Sequence[str] | None = None) -> None:
         self.statement = statement
         self._columns = None if columns is None else list(columns)
         self._compiled: dict[str, _Compiled] = {}

@@ -38,6 +38,9 @@ def test_the_list_is_newest_first_and_can_be_narrowed(shell: Shell) -> None:
 def test_children_are_listed_when_asked_for(shell: Shell) -> None:
     run = shell.completed(WITH_CHILD)
     assert [found["id"] for found in shell.json("ls", "-e", run["experiment"])] == [run["id"]]
+    assert "1 child: 1 completed" in shell.call("ls", "-e", run["experiment"]).stdout
+    assert "1 child: 1 completed" in shell.call("show", run["id"]).stdout
+    assert "1 child: 1 completed" in shell.call("show", run["id"][:-2]).stdout
     everyone = shell.json("ls", "-e", run["experiment"], "--all-children")
     assert {found["parent_id"] for found in everyone} == {None, run["id"]}
 

@@ -99,6 +99,11 @@ def test_runs_are_found_by_what_is_known_of_them(client: Client) -> None:
     assert ids(f"root={first['id']}") == [grandchild["id"], child["id"]]
     assert ids("target=local") == [second["id"], first["id"]]
 
+    counted = {run["id"]: run["children"] for run in client.ok("GET", "/api/runs?children=true")["runs"]}
+    assert counted == {first["id"]: {"Running": 1}, second["id"]: {}}
+    assert client.ok("GET", f"/api/runs/{first['id']}?children=true")["children"] == {"Running": 1}
+    assert "children" not in client.ok("GET", f"/api/runs/{first['id']}")
+
 
 @on_both_databases
 def test_a_long_list_comes_in_pages(client: Client) -> None:

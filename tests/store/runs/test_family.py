@@ -40,6 +40,18 @@ def test_parents_and_those_that_submitted_stand_above(store: Store) -> None:
         assert family.origin(runs.get(connection, "below")) == "submitted"
 
 
+def test_children_are_counted_by_their_states(store: Store) -> None:
+    make(store, "top")
+    for name in ("one", "other"):
+        make(store, name, parent="top")
+    make(store, "below", parent="one")
+    make(store, "alone")
+    with store.database.read() as connection:
+        found = family.children(connection, ["top", "one", "alone", "nowhere"])
+        state = runs.get(connection, "one").status
+    assert found == {"top": {state: 2}, "one": {state: 1}}
+
+
 def test_a_ring_has_an_end(store: Store) -> None:
     make(store, "a", by="b")
     make(store, "b", by="a")

@@ -14,6 +14,8 @@ from runyard.cli.parameters import Option, bad_parameter
 from runyard.contracts import states
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from runyard.cli.api import Api
     from runyard.contracts.documents import RunDocument
 
@@ -69,6 +71,7 @@ def ls(
         before=before,
         order=sort.value,
         sizes=True,
+        counts=True,
         page=min(limit, 500),
     )
     listed = list(itertools.islice(found, limit))
@@ -98,10 +101,13 @@ def ls(
 
 
 def _name(server: Api, run: RunDocument) -> str:
-    """The name of a run; the children of a sweep are folded into how many there are, and the best value."""
-    if run["type"] != SWEEP_TYPE:
+    """The name of a run; its children are folded into how many there are, and those of a sweep into the best value."""
+    if run["type"] != SWEEP_TYPE and not run.get("children"):
         return run["display_name"] or ""
     from runyard.cli.output import summary
+
+    if run["type"] != SWEEP_TYPE:
+        return ", ".join(filter(None, (run["display_name"], summary.children(run["children"]))))
 
     standing = server.sweep(run["id"])
     best = next((each["best"] for each in standing["trials"] if each["run_id"] == standing["best"]), None)
@@ -117,12 +123,15 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
     server = api.connect()
     found = server.find(run)
     if "states" not in found:  # found by a part of its id: lists leave out the details
-        found = server.run(found["id"])
+        found = server.run(found["id"], counts=True)
     last, stored = server.metrics(found["id"], buckets=1), server.files(found["id"])
     if as_json:
         screen.document({**found, "metrics": last, "files": stored})
         return
-    folded = summary.sweep_lines(server.sweep(found["id"])) if found["type"] == SWEEP_TYPE else ()
+    folded: Iterable[str] = ()
+    if found["type"] == SWEEP_TYPE:
+        found.pop("children", None)  # the sweep tells more of them
+        folded = summary.sweep_lines(server.sweep(found["id"]))
     for line in [
         *summary.describe(found),
         *folded,

@@ -19,6 +19,7 @@ SHOWN_FILES = 20
 SYSTEM_TAG = "_aml_system_"
 """How tags begin that are there for programs alone."""
 WAITING = (states.NOT_STARTED, states.QUEUED, states.PROVISIONING)
+_STOPPED = (states.CANCELED, states.CANCEL_REQUESTED)
 
 
 def without_definition(run: RunDocument) -> dict[str, object]:
@@ -51,6 +52,8 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "description", run["description"]
     if run["parent_id"]:
         yield "parent", run["parent_id"]
+    if run.get("children"):
+        yield "children", f"{children(run['children'])}; `{formatting.program()} ls --all-children` lists them"
     yield "created", f"{formatting.local(created)} ({formatting.ago(created)})"
     if run["started_at"]:
         yield "took", formatting.lasted(run["started_at"], run["ended_at"]) + ("" if run["ended_at"] else " so far")
@@ -215,18 +218,33 @@ def sweep_counts(standing: dict[str, Any]) -> str:
     counts: dict[str, int] = {}
     for each in standing["trials"]:
         status = each["status"]
-        kind = (
-            "stopped early"
-            if each["verdict"] and status in (states.CANCELED, states.CANCEL_REQUESTED)
-            else "waiting"
-            if status in WAITING
-            else str(status or "deleted").lower()
-            if status is None or status in states.TERMINAL
-            else "running"
-        )
+        kind = "stopped early" if each["verdict"] and status in _STOPPED else _kind(status)
         counts[kind] = counts.get(kind, 0) + 1
     shown = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return f"{len(standing['trials'])} of {standing['runs']}" + (f": {shown}" if shown else "")
+
+
+def children(counts: Mapping[str, int]) -> str:
+    """How many children of a run run, wait, have ended and how.
+
+    >>> children({"Completed": 2, "Preparing": 1, "Running": 1})
+    '4 children: 2 completed, 2 running'
+    """
+    kinds: dict[str, int] = {}
+    for status, count in counts.items():
+        kinds[_kind(status)] = kinds.get(_kind(status), 0) + count
+    total = sum(counts.values())
+    shown = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return f"{total} {'child' if total == 1 else 'children'}: {shown}"
+
+
+def _kind(status: str | None) -> str:
+    """What is told of a state of a child."""
+    if status in WAITING:
+        return "waiting"
+    if status is None or status in states.TERMINAL:
+        return str(status or "deleted").lower()
+    return "running"
 
 
 def error(run: RunDocument) -> Iterator[str]:

@@ -24,10 +24,12 @@ from runyard.server.threads import in_writer_thread
 from runyard.store import damage
 from runyard.store.assets import models, run_outputs
 from runyard.store.content import deletion, files, snapshots, usage
-from runyard.store.runs import runs
+from runyard.store.runs import family, runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
+
+ChildrenQuery = Annotated[bool, Query(description="add how many direct children a run has, by their states")]
 
 
 class RunChange(BaseModel):
@@ -86,6 +88,7 @@ def find(
     before: Annotated[AwareDatetime | None, Query(description="runs that were made before that time")] = None,
     order: Order = NEWEST,
     sizes: Annotated[bool, Query(description="add the bytes of each run's files and logs")] = False,
+    children: ChildrenQuery = False,
     include_children: bool = False,
     services: Annotated[bool, Query(description="with the runs that are replicas of services")] = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -111,16 +114,23 @@ def find(
     with context.store.database.read() as connection:
         rows, cursor = runs.find(connection, wanted, limit, after)
         taken = usage.by_run(connection, [row.id for row in rows]) if sizes else {}
+        below = family.children(connection, [row.id for row in rows]) if children else {}
         damaged = damage.seen(connection)
     found = [documents.run(row, context, request.base_url) for row in rows]
-    documented = [{**run, "size": taken[run["id"]]} if sizes else run for run in found]
-    return answer({"runs": documented, "next": cursor, "damaged": damaged})
+    for run in found if sizes else ():
+        run["size"] = taken[run["id"]]
+    for run in found if children else ():
+        run["children"] = below.get(run["id"], {})
+    return answer({"runs": found, "next": cursor, "damaged": damaged})
 
 
 @router.get("/{run_id}", summary="One run with all that is known of it")
-def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) -> Response:
+def get(
+    run_id: SeenRun, request: Request, caller: AnyCaller, context: Context, children: ChildrenQuery = False
+) -> Response:
     with context.store.database.read() as connection:
         row = runs.get(connection, run_id)
+        below = family.children(connection, [run_id]) if children else {}
         definition, launch = runs.definition_and_launch(connection, run_id)
         history = runs.states(connection, run_id)
         entries = documents.logs(files.find(connection, run_id))
@@ -138,6 +148,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         "dropped_logs": dropped,
         "outputs": [asdict(each) for each in written],
         "models": [f"{name}:{version}" for name, version in registered],
+        **({"children": below.get(run_id, {})} if children else {}),
     }
     return answer({**documents.run(row, context, request.base_url), **more})
 

@@ -25,8 +25,12 @@ _OF = select(labels.c.run, labels.c.kind, labels.c.key, labels.c.value).where(
     labels.c.run.in_(bindparam("runs", expanding=True))
 )
 _OF_ONE = Prepared(select(labels.c.kind, labels.c.key, labels.c.value).where(labels.c.run == bindparam("of")))
-_INSERT = insert(labels)
-_ADD = Prepared(_INSERT, ("run", "kind", "key_hash", "value_hash", "key", "value"))
+_REMOVE = Prepared(
+    delete(labels).where(
+        labels.c.run == bindparam("of"), labels.c.kind == bindparam("what"), labels.c.key_hash == bindparam("hash")
+    )
+)
+_ADD = Prepared(insert(labels), ("run", "kind", "key_hash", "value_hash", "key", "value"))
 
 
 def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dict[str, str | None]]:
@@ -45,7 +49,7 @@ def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dic
 def add(connection: Connection, run: int, kind: str, texts: Texts) -> None:
     """Add labels with keys that the run does not have."""
     if texts:
-        connection.execute(_INSERT, [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
+        _ADD.run_all(connection, [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
 
 
 def add_all(connection: Connection, run: int, texts: Mapping[str, Texts]) -> None:
@@ -62,10 +66,7 @@ def put(connection: Connection, run: int, kind: str, texts: Texts) -> None:
 
 
 def remove(connection: Connection, run: int, kind: str, keys: Iterable[str]) -> None:
-    for hashes in slices([fingerprint(key) for key in keys]):
-        connection.execute(
-            delete(labels).where(labels.c.run == run, labels.c.kind == kind, labels.c.key_hash.in_(hashes))
-        )
+    _REMOVE.run_all(connection, [{"of": run, "what": kind, "hash": fingerprint(key)} for key in keys])
 
 
 def add_properties(connection: Connection, run: int, texts: Texts, keep_first: bool = False) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import array
-from typing import Any
 
-from runyard.compat.horovod.core.compression import HalfCompressor, NoneCompressor
+from runyard.compat.horovod.core.compression import Compressor, NoneCompressor, choices
 
 
 class Number:
@@ -13,27 +12,26 @@ class Number:
         self.dtype = dtype
 
 
-class Half(HalfCompressor):
-    half = "float16"
-
-    @staticmethod
-    def floating(dtype: Any) -> bool:
-        return str(dtype).startswith("float")
-
-    @staticmethod
-    def cast(tensor: Any, dtype: Any) -> Number:
-        return Number(dtype)
+HALF, COMPRESSION = choices(
+    "of.a.framework", "float16", lambda dtype: dtype.startswith("float"), lambda tensor, dtype: Number(dtype)
+)
 
 
 def test_only_floating_point_numbers_are_made_smaller() -> None:
-    small, context = Half.compress(Number("float64"))
-    assert (small.dtype, Half.decompress(small, context).dtype) == ("float16", "float64")
+    small, context = HALF.compress(Number("float64"))
+    assert (small.dtype, HALF.decompress(small, context).dtype) == ("float16", "float64")
     whole = Number("int64")
-    small, context = Half.compress(whole)
+    small, context = HALF.compress(whole)
     assert small is whole
-    assert Half.decompress(small, context) is whole
+    assert HALF.decompress(small, context) is whole
 
 
 def test_nothing_is_done_where_nothing_is_wanted() -> None:
     given = array.array("d", [1.0])
     assert NoneCompressor.decompress(*NoneCompressor.compress(given)) is given
+
+
+def test_a_framework_has_both_under_horovods_names() -> None:
+    assert (COMPRESSION.none, COMPRESSION.fp16) == (NoneCompressor, HALF)
+    assert issubclass(HALF, Compressor)
+    assert (HALF.__name__, HALF.__module__) == ("FP16Compressor", "of.a.framework")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 
 class Compressor:
@@ -27,24 +27,30 @@ class NoneCompressor(Compressor):
         return tensor
 
 
-class HalfCompressor:
-    """Floating point numbers travel with 16 bits, and come back with as many as they had."""
+def choices(
+    module: str, half: Any, floating: Callable[[Any], bool], cast: Callable[[Any, Any], Any]
+) -> tuple[type[Compressor], Any]:
+    """FP16Compressor and Compression of a framework, for its module: its type of 16 bits, whether a type is one of
+    floating point numbers, and how a tensor is cast."""
 
-    half: Any
+    class FP16Compressor(Compressor):
+        """Floating point numbers travel with 16 bits, and come back with as many as they had."""
 
-    @staticmethod
-    def floating(dtype: Any) -> bool:
-        raise NotImplementedError
+        @staticmethod
+        def compress(tensor: Any) -> tuple[Any, Any]:
+            dtype = tensor.dtype
+            return (cast(tensor, half) if floating(dtype) else tensor), dtype
 
-    @staticmethod
-    def cast(tensor: Any, dtype: Any) -> Any:
-        raise NotImplementedError
+        @staticmethod
+        def decompress(tensor: Any, ctx: Any) -> Any:
+            return cast(tensor, ctx) if ctx is not None and floating(ctx) else tensor
 
-    @classmethod
-    def compress(cls, tensor: Any) -> tuple[Any, Any]:
-        dtype = tensor.dtype
-        return (cls.cast(tensor, cls.half) if cls.floating(dtype) else tensor), dtype
+    class Compression:
+        """The choices: `hvd.Compression.fp16`."""
 
-    @classmethod
-    def decompress(cls, tensor: Any, ctx: Any) -> Any:
-        return cls.cast(tensor, ctx) if ctx is not None and cls.floating(ctx) else tensor
+        none = NoneCompressor
+        fp16 = FP16Compressor
+
+    for made in (FP16Compressor, Compression):
+        made.__module__, made.__qualname__ = module, made.__name__
+    return FP16Compressor, Compression

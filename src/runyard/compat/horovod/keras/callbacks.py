@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import keras
 
-from ..tensorflow.keras_calls import (
-    BroadcastGlobalVariables,
-    LearningRateSchedule,
-    LearningRateWarmup,
-    MetricAverage,
-    callback,
-)
+from ..tensorflow.keras_calls import callbacks_of
 
-BroadcastGlobalVariablesCallback = callback(BroadcastGlobalVariables, keras.callbacks.Callback, __name__)
-MetricAverageCallback = callback(MetricAverage, keras.callbacks.Callback, __name__)
-LearningRateScheduleCallback = callback(LearningRateSchedule, keras.callbacks.Callback, __name__)
-LearningRateWarmupCallback = callback(LearningRateWarmup, keras.callbacks.Callback, __name__)
+(
+    BroadcastGlobalVariablesCallback,
+    MetricAverageCallback,
+    LearningRateScheduleCallback,
+    LearningRateWarmupCallback,
+) = callbacks_of(keras.callbacks.Callback, __name__)

@@ -83,12 +83,6 @@ def loader(load: Callable[..., Any]) -> Callable[..., Any]:
     return load_model
 
 
-def callback(of: type, base: type, module: str) -> Any:
-    """A callback of one Keras, under the name that Horovod has for it."""
-    name = f"{of.__name__}Callback"
-    return type(name, (of, base), {"__module__": module, "__doc__": of.__doc__})
-
-
 def _array(value: Any) -> Any:
     return numpy.asarray(value)
 
@@ -228,3 +222,14 @@ class LearningRateWarmup(LearningRateSchedule):
 def learning_rate(optimizer: Any) -> float:
     held = optimizer.learning_rate
     return float(held.numpy() if hasattr(held, "numpy") else held)
+
+
+_CALLBACKS = (BroadcastGlobalVariables, MetricAverage, LearningRateSchedule, LearningRateWarmup)
+
+
+def callbacks_of(base: type, module: str) -> tuple[Any, ...]:
+    """Horovod's callbacks as classes of one Keras, under the names that Horovod has for them."""
+    return tuple(
+        type(f"{each.__name__}Callback", (each, base), {"__module__": module, "__doc__": each.__doc__})
+        for each in _CALLBACKS
+    )

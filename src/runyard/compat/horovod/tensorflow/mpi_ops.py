@@ -25,6 +25,7 @@ from ..core.process_sets import (
     remove_process_set,
 )
 from ..core.requests import ALLGATHER, ALLREDUCE, ALLTOALL, BROADCAST, REDUCESCATTER, Request
+from ..core.splits import splits_of
 from .transport import FRAMEWORK, ArrayTransport
 
 __all__ = [
@@ -250,17 +251,7 @@ def alltoall(
 
 
 def _splits_of(array: Any, wanted: Any, process_set: Any) -> tuple[int, ...]:
-    """How many rows go to each rank: what was wanted, or as many to each."""
-    count, rows = len(ranks_of(process_set)), array.shape[0] if array.ndim else 0
-    if not wanted.size:
-        if rows % count:
-            raise ValueError(f"The first dimension, {rows}, cannot be split evenly among {count} ranks: give splits.")
-        wanted = numpy.full(count, rows // count)
-    if len(wanted) != count or int(wanted.sum()) != rows or int(wanted.min()) < 0:
-        raise ValueError(
-            f"splits must have a number of rows for each of {count} ranks, {rows} in all, not {wanted.tolist()}."
-        )
-    return tuple(int(each) for each in wanted)
+    return splits_of(array.shape, wanted.tolist() if wanted.size else None, len(ranks_of(process_set)))
 
 
 def reducescatter_all(

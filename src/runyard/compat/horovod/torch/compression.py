@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
-from ..core.compression import Compressor, HalfCompressor, NoneCompressor
+from ..core.compression import Compressor, NoneCompressor, choices
 
+__all__ = ["Compression", "Compressor", "FP16Compressor", "NoneCompressor"]
 
-class FP16Compressor(HalfCompressor, Compressor):  # type: ignore[misc]  # asked through the class, as the others are
-    half = torch.float16
-
-    @staticmethod
-    def floating(dtype: Any) -> bool:
-        return bool(dtype.is_floating_point)
-
-    @staticmethod
-    def cast(tensor: Any, dtype: Any) -> Any:
-        return tensor.type(dtype)
-
-
-class Compression:
-    """The choices: `hvd.Compression.fp16`."""
-
-    none = NoneCompressor
-    fp16 = FP16Compressor
+FP16Compressor, Compression = choices(
+    __name__,
+    torch.float16,
+    lambda dtype: bool(dtype.is_floating_point),
+    lambda tensor, dtype: tensor.type(dtype),
+)

@@ -10,22 +10,16 @@ from ..core import basics
 from ..core.basics import op_of
 from ..core.process_sets import global_process_set, ranks_of
 from ..core.requests import ALLTOALL, REDUCESCATTER
+from ..core.splits import splits_of
 from .compression import Compression
 from .mpi_ops import _backward, _basics, _first, _submit, allgather_async, synchronize
 
 barrier = _basics.barrier
 
 
-def _splits_of(tensor: Any, splits: Any, process_set: Any) -> list[int]:
-    size, rows = len(ranks_of(process_set)), tensor.shape[0] if tensor.dim() else 0
-    if splits is None:
-        if rows % size:
-            raise ValueError(f"The first dimension, {rows}, cannot be split evenly among {size} ranks: give splits.")
-        return [rows // size] * size
-    found = [int(each) for each in (splits.tolist() if hasattr(splits, "tolist") else splits)]
-    if len(found) != size or sum(found) != rows or min(found) < 0:
-        raise ValueError(f"splits must have a number of rows for each of {size} ranks, {rows} in all, not {found}.")
-    return found
+def _splits_of(tensor: Any, splits: Any, process_set: Any) -> tuple[int, ...]:
+    wanted = splits.tolist() if hasattr(splits, "tolist") else splits
+    return splits_of(tensor.shape, wanted, len(ranks_of(process_set)))
 
 
 def alltoall_async(
@@ -38,7 +32,7 @@ def alltoall_async(
         output, received = found
         return output if splits is None else (output, received)
 
-    return _submit(ALLTOALL, called, [own], [own], finish, process_set, splits=tuple(rows))
+    return _submit(ALLTOALL, called, [own], [own], finish, process_set, splits=rows)
 
 
 class _Alltoall(torch.autograd.Function):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from ..keras_calls import BroadcastGlobalVariables, LearningRateSchedule, LearningRateWarmup, MetricAverage, callback
+from ..keras_calls import callbacks_of
 
-BroadcastGlobalVariablesCallback = callback(BroadcastGlobalVariables, tf.keras.callbacks.Callback, __name__)
-MetricAverageCallback = callback(MetricAverage, tf.keras.callbacks.Callback, __name__)
-LearningRateScheduleCallback = callback(LearningRateSchedule, tf.keras.callbacks.Callback, __name__)
-LearningRateWarmupCallback = callback(LearningRateWarmup, tf.keras.callbacks.Callback, __name__)
+(
+    BroadcastGlobalVariablesCallback,
+    MetricAverageCallback,
+    LearningRateScheduleCallback,
+    LearningRateWarmupCallback,
+) = callbacks_of(tf.keras.callbacks.Callback, __name__)
