@@ -79,6 +79,14 @@ def settle(database: Database, run_ids: Iterable[str]) -> None:
         _fold_each(database, waiting)
 
 
+def settle_experiments(database: Database, experiments: Sequence[int]) -> None:
+    """Fold what is staged for the runs of these experiments."""
+    of_these = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.experiment.in_(experiments)).distinct()
+    with database.read() as connection:
+        waiting = list(connection.scalars(of_these))
+    _fold_each(database, waiting)
+
+
 def settle_ended(database: Database) -> None:
     """Fold what was staged for runs that have ended since."""
     ended = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.status.in_(sorted(TERMINAL))).distinct()
