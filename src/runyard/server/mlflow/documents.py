@@ -11,9 +11,7 @@ from runyard.store.mlflow.run_details import RunDetails
 from runyard.store.mlflow.run_search import (
     DEFAULT,
     DEFAULT_ID,
-    NOTE,
     PARENT,
-    RUN_NAME,
     SCHEDULED,
     SCHEME,
     STATUS,
@@ -21,6 +19,7 @@ from runyard.store.mlflow.run_search import (
     milliseconds,
 )
 from runyard.store.runs.experiments import Experiment
+from runyard.store.runs.labels import NOTE, RUN_NAME
 
 Json = dict[str, Any]
 

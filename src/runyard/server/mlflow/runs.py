@@ -23,10 +23,10 @@ from runyard.server.responses.documents import answer
 from runyard.store.errors import NotFound
 from runyard.store.metrics import staging
 from runyard.store.mlflow import logging, run_details, run_search
-from runyard.store.mlflow.run_search import NOTE, PARENT, RUN_NAME, SCHEDULED, USER, Asked
+from runyard.store.mlflow.run_search import PARENT, SCHEDULED, USER, Asked
 from runyard.store.runs import family, hidden, labels, runs
 from runyard.store.runs.experiments import Experiment
-from runyard.store.runs.labels import SUBMITTED_FROM
+from runyard.store.runs.labels import NOTE, RUN_NAME, SUBMITTED_FROM
 from runyard.store.runs.records import MLFLOW, NewRun, Run
 
 router = APIRouter(prefix=f"{PREFIX}/runs", include_in_schema=False)
@@ -141,7 +141,7 @@ def update(body: Update, here: At) -> Response:
     with here.write() as connection:
         serial = here.serial(connection, body.run)
         if body.run_name:
-            logging.put_tags(connection, serial, {RUN_NAME: body.run_name})
+            labels.put_tags(connection, serial, {RUN_NAME: body.run_name})
         run = runs.get(connection, body.run)
     status = body.status and _status(body.status)
     # A job ends when its script does, and other runs as those say who lead them.
@@ -210,7 +210,7 @@ def delete_tag(body: Tag, here: At) -> Response:
         serial = here.serial(connection, body.run)
         tags = labels.of(connection, [serial]).get((serial, labels.TAG), {})
         if body.key == NOTE:
-            logging.put_tags(connection, serial, {NOTE: ""})
+            labels.put_tags(connection, serial, {NOTE: ""})
         elif body.key not in tags:
             raise NotFound("tag_not_found", f"The run {body.run!r} has no tag {body.key[:80]!r}.")
         labels.remove(connection, serial, labels.TAG, [body.key])

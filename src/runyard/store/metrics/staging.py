@@ -46,7 +46,7 @@ class Staged:
 
 def fits(batch: Batch, lines: bytes) -> bool:
     """Whether lines may be staged: there are few, and nobody finds runs by what they hold."""
-    return len(lines) <= SMALL and not (batch.tags or batch.untagged or batch.properties or batch.descriptions)
+    return len(lines) <= SMALL and batch.is_plain
 
 
 def add(connection: Connection, some: Sequence[Staged]) -> None:

@@ -10,16 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
-from sqlalchemy import update as update_
 
 from runyard.contracts import journal, names
 from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import batches, series, staging
 from runyard.store.metrics.staging import Staged
-from runyard.store.mlflow.run_search import NOTE, RUN_NAME
 from runyard.store.runs import labels, parameters
-from runyard.store.tables import runs
 
 WRITER = "mlflow"
 """Who has written these lines: there is no journal of that name, whose bytes would be counted."""
@@ -49,7 +46,7 @@ def put(
             raise Refused("bad_request", "A parameter needs a name: the one given is empty.")
         parameters.add(connection, run, given)
     if tags:
-        put_tags(connection, run, tags)
+        labels.put_tags(connection, run, tags)
     if not points:
         return 0
     lines = b"".join(map(_line, points))
@@ -59,14 +56,6 @@ def put(
     staging.fold(connection, run)
     series.add(connection, run, batches.parse(lines, 0))
     return 0
-
-
-def put_tags(connection: Connection, run: int, tags: Mapping[str, str]) -> None:
-    """Set tags. The name and the description of a run are tags to MLflow."""
-    columns = {column: tags[key] for key, column in ((RUN_NAME, "display_name"), (NOTE, "description")) if key in tags}
-    if columns:
-        connection.execute(update_(runs).where(runs.c.serial == run).values(columns))
-    labels.put(connection, run, labels.TAG, {key: value for key, value in tags.items() if key not in (RUN_NAME, NOTE)})
 
 
 def _line(point: Point) -> bytes:

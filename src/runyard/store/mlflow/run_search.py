@@ -46,6 +46,7 @@ from runyard.store.mlflow.language import (
 )
 from runyard.store.runs import labels
 from runyard.store.runs.hidden import is_hidden
+from runyard.store.runs.labels import NOTE, RUN_NAME
 from runyard.store.runs.records import SERVICE
 from runyard.store.tables import (
     EPOCH,
@@ -81,8 +82,8 @@ _NAMES = {
 }
 ATTRIBUTES = Attributes(_NAMES, frozenset({"start_time", "end_time"}))
 
-RUN_NAME, NOTE, PARENT, USER = "mlflow.runName", "mlflow.note.content", "mlflow.parentRunId", "mlflow.user"
-"""Tags that are columns of a run here."""
+PARENT, USER = "mlflow.parentRunId", "mlflow.user"
+"""Tags that are columns of a run here, as its name and its description are."""
 
 DEFAULT, DEFAULT_ID = "Default", "0"
 """The experiment of whoever names none, which MLflow's clients know by this id."""
