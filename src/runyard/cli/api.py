@@ -64,6 +64,7 @@ class Api:
         order: str | None = None,
         sizes: bool = False,
         services: bool = False,
+        parameters: Sequence[str] = (),
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
         """Runs, from the newest on or in another order, fetched page by page on demand."""
@@ -75,6 +76,7 @@ class Api:
                     "experiment": experiment,
                     "status": status,
                     "tag": list(tags),
+                    "parameter": list(parameters),
                     "include_children": children,
                     "type": type,
                     "short": short,

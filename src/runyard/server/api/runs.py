@@ -24,7 +24,7 @@ from runyard.server.threads import in_writer_thread
 from runyard.store import damage
 from runyard.store.assets import models, run_outputs
 from runyard.store.content import deletion, files, snapshots, usage
-from runyard.store.runs import runs
+from runyard.store.runs import parameters, runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -78,6 +78,7 @@ def find(
     status: str | None = None,
     tag: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
     property: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
+    parameter: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
     parent: Annotated[str | None, Query(description="direct children of this run")] = None,
     root: Annotated[str | None, Query(description="all descendants of this run")] = None,
     target: str | None = None,
@@ -98,6 +99,7 @@ def find(
         status=status,
         tags=pairs(tag),
         properties=pairs(property),
+        parameters=pairs(parameter),
         parent=parent,
         root=root,
         target=target,
@@ -127,6 +129,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         dropped = files.dropped_logs(connection, run_id)
         written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
         registered = models.of_run(connection, run_id)
+        given = parameters.of_run(connection, runs.serial_of(connection, run_id))
     if not reach.may_lead(context, caller, run_id):
         definition = documents.without_variables(definition)
         launch = None if launch is None else documents.without_variables(launch)
@@ -138,6 +141,7 @@ def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) 
         "dropped_logs": dropped,
         "outputs": [asdict(each) for each in written],
         "models": [f"{name}:{version}" for name, version in registered],
+        "parameters": given,
     }
     return answer({**documents.run(row, context, request.base_url), **more})
 

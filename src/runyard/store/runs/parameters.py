@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, exists, insert, select
 
 from runyard.contracts import names
 from runyard.store import lookups
 from runyard.store.errors import Conflict
 from runyard.store.slices import slices
-from runyard.store.tables import clean, fingerprint, parameters
+from runyard.store.tables import clean, fingerprint, parameters, runs
 
 _OF_RUNS = "SELECT run, key, value FROM parameters WHERE run IN ({keys})"
 
@@ -41,13 +41,20 @@ def add(connection: Connection, run: int, values: Mapping[str, str], keep_first:
         connection.execute(insert(parameters), fresh)
 
 
-def of_runs(connection: Connection, runs: Iterable[int]) -> dict[int, dict[str, str]]:
+def of_runs(connection: Connection, serials: Iterable[int]) -> dict[int, dict[str, str]]:
     """The parameters of some runs, by the serial of each."""
     found: dict[int, dict[str, str]] = {}
-    for run, key, value in lookups.rows(connection, _OF_RUNS, [(run,) for run in runs]):
+    for run, key, value in lookups.rows(connection, _OF_RUNS, [(run,) for run in serials]):
         found.setdefault(run, {})[key] = value
     return found
 
 
 def of_run(connection: Connection, run: int) -> dict[str, str]:
     return dict(sorted(of_runs(connection, [run]).get(run, {}).items()))
+
+
+def has(key: str, value: str | None) -> ColumnElement[bool]:
+    """The condition that a row of `runs` has this parameter and, unless None, with this value."""
+    mine = (parameters.c.run == runs.c.serial, parameters.c.key_hash == fingerprint(key))
+    wanted = () if value is None else (parameters.c.value_hash == fingerprint(value),)
+    return exists(select(1).where(*mine, *wanted))
