@@ -13,9 +13,28 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping
 
 from runyard.contracts import journal as contract
-from runyard.sdk.telemetry.journal import Journal
+from runyard.node.log import log_line
 
 LOOK_EVERY = 0.01
+
+
+class _Journal:
+    """The journal of one run, written by this process. What the disk does not take stays in memory, and is tried again
+    with the next record."""
+
+    def __init__(self, folder: Path, run_id: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / contract.file_name(run_id, f"mlflow-{os.getpid()}-{os.urandom(4).hex()}")
+        self._file = open(self.path, "ab", buffering=0)
+        self._left = b""
+
+    def write(self, lines: bytes) -> None:
+        self._left += lines
+        try:
+            while self._left:
+                self._left = self._left[self._file.write(self._left) :]
+        except OSError as error:
+            log_line(f"{self.path.name} could not be written ({error.strerror}): it is tried again")
 
 
 class Journals:
@@ -23,7 +42,7 @@ class Journals:
 
     def __init__(self, telemetry: Path) -> None:
         self._telemetry = telemetry
-        self._journals: dict[str, Journal] = {}
+        self._journals: dict[str, _Journal] = {}
         self._lock = threading.Lock()
 
     def write(self, run_id: str, *lines: bytes) -> None:
@@ -31,7 +50,7 @@ class Journals:
         with self._lock:
             journal = self._journals.get(run_id)
             if journal is None:
-                journal = self._journals[run_id] = Journal(self._telemetry / "journal", run_id)
+                journal = self._journals[run_id] = _Journal(self._telemetry / "journal", run_id)
             journal.write(b"".join(lines))
 
     def spool(self, pieces: Iterable[bytes]) -> str:
@@ -53,7 +72,7 @@ class Journals:
         """Wait until all that was written is stored by the server, for so many seconds at most; whether it is."""
         deadline = time.monotonic() + seconds
         with self._lock:
-            written = [path for journal in self._journals.values() for path in journal.files]
+            written = [journal.path for journal in self._journals.values()]
         sizes = [(path, path.stat().st_size) for path in written if path.exists()]
         asked = False
         while True:

@@ -43,6 +43,7 @@ class Create(Form):
     user_id: str | None = None
     run_name: str | None = None
     start_time: int | None = None
+    run_id: str | None = None  # not MLflow's: of a run that is brought here from elsewhere, and keeps its id
     tags: list[Pair] | None = None
 
 
@@ -95,7 +96,7 @@ def _create(
         parent = None
     by = here.caller.run_id
     above = family.above(connection, parent) if by is not None and parent is not None else []
-    run_id = uuid.uuid4().hex
+    run_id = body.run_id or uuid.uuid4().hex
     user = body.user_id or tags.get(USER)
     if not user:
         user = operator() if by is None else runs.get(connection, by).submitted_by

@@ -31,7 +31,7 @@ MOST_LABELS = 100
 
 @dataclass(frozen=True)
 class RunFilter:
-    """A field that is None matches everything. A tag, property or parameter is (key, value), or (key, None) for any value.
+    """A field that is None matches everything. A tag, property or parameter is (key, value), or (key, None) for any.
 
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
     out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
