@@ -95,8 +95,9 @@ def test_artifacts_never_leave_their_folder(mlflow: Mlflow) -> None:
     assert mlflow.ok("GET", f"artifacts/list?run_id={run}&path=a")["files"] == []
 
 
-def test_who_may_do_what(served_on_sqlite: Served, mlflow: Mlflow) -> None:
-    client = mlflow.client
+def test_who_may_do_what(served_on_sqlite: Served) -> None:
+    client = served_on_sqlite.client
+    mlflow = Mlflow(client)
     client.ok("POST", "/api/workspaces", {"name": "other", "subscription_id": "s", "resource_group": "g"})
     experiment = mlflow.experiment()
     mine, theirs = mlflow.run(experiment), mlflow.run(experiment)

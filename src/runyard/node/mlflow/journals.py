@@ -25,14 +25,14 @@ class _Journal:
     def __init__(self, folder: Path, run_id: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / contract.file_name(run_id, f"mlflow-{os.getpid()}-{os.urandom(4).hex()}")
-        self._file = open(self.path, "ab", buffering=0)
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._left = b""
 
     def write(self, lines: bytes) -> None:
         self._left += lines
         try:
             while self._left:
-                self._left = self._left[self._file.write(self._left) :]
+                self._left = self._left[os.write(self._descriptor, self._left) :]
         except OSError as error:
             log_line(f"{self.path.name} could not be written ({error.strerror}): it is tried again")
 

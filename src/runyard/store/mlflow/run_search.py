@@ -1,8 +1,9 @@
 """Searching runs as MLflow does: its filters and orders as SQL, a page at a time.
 
 Where runs are ordered by a metric, the index of last values gives them in that order, however many there are: first
-those that have the metric, then those that lack it, which MLflow puts last in either direction. Without an order, the
-newest come first. A page begins at a number of rows, and its token says in which of the two parts.
+those that have a number, then those that have what is none, then those that lack the metric, as MLflow has it in either
+direction. Without an order, the newest come first. A page begins at a number of rows, and its token says in which of
+these parts.
 """
 
 from __future__ import annotations
@@ -91,8 +92,9 @@ DEFAULT, DEFAULT_ID = "Default", "0"
 SCHEME = "mlflow-artifacts:"
 """How addresses of artifacts begin: the client puts the server's own address in its place."""
 
-_TOKEN = re.compile(r"([vw])([0-9]{1,15})", re.ASCII)
-_WITH, _WITHOUT = "v", "w"
+_TOKEN = re.compile(r"([vnw])([0-9]{1,15})", re.ASCII)
+_NUMBERS, _NO_NUMBERS, _WITHOUT = "v", "n", "w"
+"""The parts of an order by a metric: runs with a number, runs with what is none, and runs without the metric."""
 
 
 @dataclass(frozen=True)
@@ -114,21 +116,26 @@ def find(connection: Connection, asked: Asked) -> tuple[list[int], str | None]:
     part, offset = _place(asked.token)
     if not asked.experiments:
         return [], None
-    if not orders or orders[0].kind != METRIC:
-        found = _page(connection, _plain(connection, asked, conditions, orders), asked.limit + 1, offset)
-        more = len(found) > asked.limit
-        return found[: asked.limit], f"{_WITH}{offset + asked.limit}" if more else None
-    found = []
-    if part == _WITH:
-        query = _by_metric(connection, asked, conditions, orders)
-        found = _page(connection, query, asked.limit + 1, offset)
-        if len(found) > asked.limit:
-            return found[: asked.limit], f"{_WITH}{offset + asked.limit}"
+    if orders and orders[0].kind == METRIC:
+        parts = {
+            _NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, is_nan=0),
+            _NO_NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, is_nan=1),
+            _WITHOUT: _without(asked, _all(connection, asked, conditions), conditions, orders),
+        }
+    else:
+        parts = {_NUMBERS: _plain(asked, _all(connection, asked, conditions), orders)}
+    if part not in parts:
+        raise _no_token(asked.token)
+    found: list[int] = []
+    names = list(parts)
+    for name in names[names.index(part) :]:
+        left = asked.limit - len(found)
+        some = list(connection.scalars(parts[name].limit(left + 1).offset(offset)))
+        found += some[:left]
+        if len(some) > left:
+            return found, f"{name}{offset + left}"
         offset = 0
-    left = asked.limit - len(found)
-    without = _page(connection, _without(connection, asked, conditions, orders), left + 1, offset)
-    more = len(without) > left
-    return [*found, *without[:left]], f"{_WITHOUT}{offset + left}" if more else None
+    return found, None
 
 
 def serials_of(connection: Connection, ids: Sequence[str]) -> list[int]:
@@ -138,50 +145,51 @@ def serials_of(connection: Connection, ids: Sequence[str]) -> list[int]:
 
 def _place(token: str | None) -> tuple[str, int]:
     if not token:
-        return _WITH, 0
+        return _NUMBERS, 0
     found = _TOKEN.fullmatch(token)
     if found is None:
-        raise Refused("bad_request", f"{token[:40]!r} is no page token.", "Send `next_page_token` of the former page.")
+        raise _no_token(token)
     return found[1], int(found[2])
 
 
-def _page(connection: Connection, query: Select[Any], limit: int, offset: int) -> list[int]:
-    return list(connection.scalars(query.limit(limit).offset(offset)))
+def _no_token(token: str | None) -> Refused:
+    title = f"{(token or '')[:40]!r} is no page token."
+    return Refused("bad_request", title, "Send `next_page_token` of the former page.")
 
 
-def _plain(
-    connection: Connection, asked: Asked, conditions: Sequence[Condition], orders: Sequence[Order]
-) -> Select[Any]:
-    query = select(runs.c.serial).where(*_scope(asked), *_all(connection, conditions))
-    query, terms = _ordered(connection, query, orders)
+Conditions = Sequence[ColumnElement[bool]]
+
+
+def _plain(asked: Asked, holding: Conditions, orders: Sequence[Order]) -> Select[Any]:
+    query = select(runs.c.serial).where(*_scope(asked), *holding)
+    query, terms = _ordered(query, orders)
     return query.order_by(*terms, runs.c.serial.desc())
 
 
 def _by_metric(
-    connection: Connection, asked: Asked, conditions: Sequence[Condition], orders: Sequence[Order]
+    asked: Asked, holding: Conditions, conditions: Sequence[Condition], orders: Sequence[Order], is_nan: int
 ) -> Select[Any]:
-    """The runs that have the metric which they are ordered by. What is asked of that metric bounds the index."""
+    """The runs that have the metric which they are ordered by, as a number or as none. What is asked of that metric
+    bounds the index."""
     first, *others = orders
     value = last_values.alias("ordered")
-    bounds = [each for each in conditions if each.kind == METRIC and each.key == first.key]
+    bounds = [_compared(value, each) for each in conditions if each.kind == METRIC and each.key == first.key]
     query = select(runs.c.serial).join(value, value.c.run == runs.c.serial)
     query = query.where(
-        value.c.experiment.in_(list(asked.experiments))
-        if len(asked.experiments) > 1
-        else value.c.experiment == asked.experiments[0],
+        _within(value.c.experiment, asked.experiments),
         value.c.name_hash == fingerprint(first.key),
-        *(_compared(value, each) for each in bounds),
+        value.c.is_nan == is_nan,
+        *bounds,
         *_scope(asked),
-        *_all(connection, [each for each in conditions if each not in bounds]),
+        *holding,
     )
-    query, terms = _ordered(connection, query, others)
-    # What is no number comes after all numbers, in either direction.
+    query, terms = _ordered(query, others)
     lead = value.c.value.desc() if first.descending else value.c.value
-    return query.order_by(value.c.is_nan, lead, *terms, *([] if terms else [value.c.run.desc()]))
+    return query.order_by(lead, *(terms or [value.c.run.desc() if first.descending else value.c.run]))
 
 
 def _without(
-    connection: Connection, asked: Asked, conditions: Sequence[Condition], orders: Sequence[Order]
+    asked: Asked, holding: Conditions, conditions: Sequence[Condition], orders: Sequence[Order]
 ) -> Select[Any]:
     """The runs that lack the metric which they are ordered by."""
     first, *others = orders
@@ -190,17 +198,17 @@ def _without(
     lacking = ~exists(
         select(1).where(last_values.c.run == runs.c.serial, last_values.c.name_hash == fingerprint(first.key))
     )
-    query = select(runs.c.serial).where(lacking, *_scope(asked), *_all(connection, conditions))
-    query, terms = _ordered(connection, query, others)
+    query = select(runs.c.serial).where(lacking, *_scope(asked), *holding)
+    query, terms = _ordered(query, others)
     return query.order_by(*terms, runs.c.serial.desc())
 
 
+def _within(column: ColumnElement[int], serials: Sequence[int]) -> ColumnElement[bool]:
+    return column == serials[0] if len(serials) == 1 else column.in_(list(serials))
+
+
 def _scope(asked: Asked) -> list[ColumnElement[bool]]:
-    here = list(asked.experiments)
-    found: list[ColumnElement[bool]] = [
-        runs.c.experiment == here[0] if len(here) == 1 else runs.c.experiment.in_(here),
-        runs.c.kind != SERVICE,
-    ]
+    found: list[ColumnElement[bool]] = [_within(runs.c.experiment, asked.experiments), runs.c.kind != SERVICE]
     if asked.view == ALL:
         return found
     archived = exists(
@@ -216,9 +224,7 @@ def _scope(asked: Asked) -> list[ColumnElement[bool]]:
 # -- orders -----------------------------------------------------------------------------------------------------------
 
 
-def _ordered(
-    connection: Connection, query: Select[Any], orders: Sequence[Order]
-) -> tuple[Select[Any], list[ColumnElement[Any]]]:
+def _ordered(query: Select[Any], orders: Sequence[Order]) -> tuple[Select[Any], list[ColumnElement[Any]]]:
     terms: list[ColumnElement[Any]] = []
     for number, order in enumerate(orders):
         if order.kind == METRIC:
@@ -250,33 +256,35 @@ def _ordered(
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-def _all(connection: Connection, conditions: Sequence[Condition]) -> list[ColumnElement[bool]]:
-    return [_condition(connection, each) for each in conditions]
+def _all(connection: Connection, asked: Asked, conditions: Sequence[Condition]) -> Conditions:
+    return [_condition(connection, asked.experiments, each) for each in conditions]
 
 
-def _condition(connection: Connection, asked: Condition) -> ColumnElement[bool]:
+def _condition(connection: Connection, here: Sequence[int], asked: Condition) -> ColumnElement[bool]:
     if asked.kind == METRIC:
-        mine = and_(last_values.c.run == runs.c.serial, last_values.c.name_hash == fingerprint(asked.key))
-        return exists(select(1).where(mine, _compared(last_values, asked)))
+        # Not `exists`: the index has the runs that are meant, and to look for each run in it would take much longer.
+        mine = and_(_within(last_values.c.experiment, here), last_values.c.name_hash == fingerprint(asked.key))
+        return runs.c.serial.in_(select(last_values.c.run).where(mine, _compared(last_values, asked)))
     if asked.kind == PARAMETER:
-        mine = and_(parameters.c.run == runs.c.serial, parameters.c.key_hash == fingerprint(asked.key))
-        return _of_texts(connection, asked, mine, parameters.c.value, parameters.c.value_hash)
+        keyed = parameters.c.key_hash == fingerprint(asked.key)
+        columns = (parameters.c.run, parameters.c.value, parameters.c.value_hash)
+        return _of_texts(connection, asked, keyed, *columns)
     if asked.kind == TAG and asked.key not in (RUN_NAME, NOTE, PARENT):
         # What was noted of the source of a submitted run are properties, and shown as tags.
         kinds = (labels.TAG, labels.PROPERTY) if asked.key.startswith("mlflow.") else (labels.TAG,)
         matching = or_(*(labels.matches(label_rows, kind, asked.key, None) for kind in kinds))
-        mine = and_(label_rows.c.run == runs.c.serial, matching)
-        return _of_texts(connection, asked, mine, label_rows.c.value, label_rows.c.value_hash)
+        columns = (label_rows.c.run, label_rows.c.value, label_rows.c.value_hash)
+        return _of_texts(connection, asked, matching, *columns)
     if asked.kind == DATASET:
-        columns: dict[str, ColumnElement[Any]] = {
+        known: dict[str, ColumnElement[Any]] = {
             "name": run_datasets.c.name,
             "digest": run_datasets.c.digest,
             "context": run_datasets.c.context,
         }
-        if asked.key not in columns:
+        if asked.key not in known:
             title = f"A dataset has no {asked.key[:40]!r} to ask for."
             raise Refused("bad_filter", title, "Use dataset.name, dataset.digest or dataset.context.")
-        there = _textual(connection, columns[asked.key], asked)
+        there = _textual(connection, known[asked.key], asked)
         return exists(select(1).where(run_datasets.c.run == runs.c.serial, there))
     return _of_attribute(connection, asked)
 
@@ -340,17 +348,19 @@ def _of_status(asked: Condition) -> ColumnElement[bool]:
 def _of_texts(
     connection: Connection,
     asked: Condition,
-    mine: ColumnElement[bool],
+    keyed: ColumnElement[bool],
+    owner: ColumnElement[int],
     column: ColumnElement[Any],
     hashed: ColumnElement[Any],
 ) -> ColumnElement[bool]:
     """A condition on parameters or tags: a run that lacks the key fulfils none but IS NULL."""
+    mine = and_(owner == runs.c.serial, keyed)
     if asked.sign == "IS NULL":
         return ~exists(select(1).where(mine))
     if asked.sign == "IS NOT NULL":
         return exists(select(1).where(mine))
     if asked.sign == "=":
-        return exists(select(1).where(mine, hashed == fingerprint(str(asked.value))))
+        return runs.c.serial.in_(select(owner).where(keyed, hashed == fingerprint(str(asked.value))))
     return exists(select(1).where(mine, _textual(connection, column, asked)))
 
 
