@@ -51,8 +51,9 @@ def test_what_a_filter_means(text: str, expected: list[tuple[object, ...]]) -> N
         ("run_id IN ('a'", 15, "too early"),
         ("params.a IS 3", 13, "NULL"),
         ("params.a = 'open", 12, "cannot be read"),
-        (" and ".join(["metrics.a > 1"] * 102), 1715, "100 conditions"),
+        (" and ".join(["metrics.a > 1"] * 102), 1813, "100 conditions"),
     ],
+    ids=range(12),
 )
 def test_where_a_filter_is_wrong(text: str, character: int, why: str) -> None:
     with pytest.raises(Refused, match=f"at character {character}") as refusal:

@@ -78,11 +78,24 @@ def last_of(name: str, chunk: Chunk) -> Last | None:
 
 def fill(connection: Connection) -> None:
     """Find the last values of all series that are there: for a database that has none of them yet."""
-    for run, name, chunk in _last_chunks(connection):
-        put(connection, run, {SeriesName(name, VALUES): chunk})
+    for run, name, chunk, series in _last_chunks(connection):
+        if last_of(name, chunk) is not None:
+            put(connection, run, {SeriesName(name, VALUES): chunk})
+            continue
+        for earlier in _earlier(connection, series):  # the last ones hold no number
+            if last_of(name, earlier) is not None:
+                put(connection, run, {SeriesName(name, VALUES): earlier})
+                break
 
 
-def _last_chunks(connection: Connection) -> Iterator[tuple[int, str, Chunk]]:
+def _earlier(connection: Connection, series: int) -> Iterator[Chunk]:
+    """The chunks of a series, the last one first."""
+    query = select(tables.chunks).where(tables.chunks.c.series == series).order_by(tables.chunks.c.ordinal.desc())
+    for row in connection.execute(query):
+        yield chunks.opened(Chunk.of(row._mapping))
+
+
+def _last_chunks(connection: Connection) -> Iterator[tuple[int, str, Chunk, int]]:
     """The last chunk of each series of values. One that cannot be read is left out."""
     of, held = tables.series.c, tables.chunks.c
     query = (
@@ -96,7 +109,7 @@ def _last_chunks(connection: Connection) -> Iterator[tuple[int, str, Chunk]]:
         rows = connection.execute(query.where(of.serial > after).limit(1000)).all()
         for row in rows:
             try:
-                yield row.run, row.name, chunks.opened(Chunk.of(row._mapping))
+                yield row.run, row.name, chunks.opened(Chunk.of(row._mapping)), row.series
             except StoreError:
                 continue
         if len(rows) < 1000:

@@ -1,4 +1,4 @@
-"""`runyard export`, as it is typed: to another workspace by MLflow's protocol, which is what a server of MLflow speaks."""
+"""`runyard export`, as it is typed: to an address that speaks MLflow's protocol."""
 
 from __future__ import annotations
 
