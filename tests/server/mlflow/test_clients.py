@@ -40,7 +40,8 @@ def test_a_user_of_mlflow_finds_all_that_its_client_can_do(served: Served, frame
     assert (run["status"], run["display_name"], run["description"]) == (COMPLETED, "first", "what it is")
     assert run["parameters"]["lr"] == "0.1"
     assert run["tags"]["team"] == "red"
-    metrics = {each["name"]: each for each in client.ok("GET", f"/api/runs/{made['run']}/metrics")["metrics"]}
+    found = client.ok("GET", f"/api/runs/{made['run']}/metrics")["metrics"][made["run"]]
+    metrics = {each["name"]: each for each in found}
     assert metrics["acc"]["values"] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.6]
     assert metrics["acc"]["steps"] == [0, 1, 2, 3, 4, 9]
     files = {each["name"] for each in client.ok("GET", f"/api/runs/{made['run']}/files")["files"]}

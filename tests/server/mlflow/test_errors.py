@@ -47,7 +47,7 @@ def test_requests_that_are_wrong_are_refused_with_mlflows_codes(mlflow: Mlflow) 
         assert found[:2] == (status, code), (method, path[:60], found)
         assert len(found[2]) < 5000
     assert mlflow.refused("POST", "runs/log-batch", body=b"{" * 100_000)[1] == INVALID
-    assert "character 11" in mlflow.refused(*wrong[0][:3])[2]
+    assert "character 12" in mlflow.refused(*wrong[0][:3])[2]
     assert mlflow.ok("POST", "experiments/delete", {"experiment_id": experiment}) == {}
     assert mlflow.refused("POST", "runs/create", {"experiment_id": experiment})[1] == INVALID
 

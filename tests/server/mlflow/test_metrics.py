@@ -29,7 +29,7 @@ def test_what_goes_in_through_one_face_comes_out_of_the_other(
     metrics = [{"key": name, "value": _sent(value), "timestamp": time, "step": step} for value, time, step in points]
     listed = [{"key": key, "value": value} for key, value in params.items()]
     mlflow.ok("POST", "runs/log-batch", {"run_id": run, "metrics": metrics, "params": listed})
-    [metric] = mlflow.client.ok("GET", f"/api/runs/{run}/metrics")["metrics"]
+    [metric] = mlflow.client.ok("GET", f"/api/runs/{run}/metrics")["metrics"][run]
     assert metric["name"] == name
     assert metric["steps"] == [step for _, _, step in points]
     assert [_read(value) for value in metric["values"]] == [repr(value) for value, _, _ in points]
