@@ -27,7 +27,7 @@ def test_names_tags_and_aliases(store: Store) -> None:
                 registry.set_alias(connection, "local", "m", wrong, 1)
         renamed = registry.rename(connection, "local", "m", "n")
         assert (renamed.name, renamed.aliases) == ("n", {"champion": 2})
-        registry.remove_aliases_of(connection, "local", "n", 2)
+        registry.remove_alias(connection, "local", "n", "champion")
         with pytest.raises(NotFound):
             registry.version_of(connection, "local", "n", "champion")
         registry.remove(connection, "local", "n")

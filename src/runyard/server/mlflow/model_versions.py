@@ -201,10 +201,9 @@ def update(body: Update, here: At) -> Response:
 @router.delete("/delete")
 def delete(body: Named, here: At) -> Response:
     here.must_be_user("To delete a version of a model")
-    version = number(body.name, body.version)
-    models.remove(here.context.store, here.workspace, body.name, version)
-    with here.write() as connection:
-        registry.remove_aliases_of(connection, here.workspace, body.name, version)
+    with here.read():
+        pass
+    models.remove(here.context.store, here.workspace, body.name, number(body.name, body.version))
     return answer({})
 
 

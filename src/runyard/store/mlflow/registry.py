@@ -181,12 +181,6 @@ def remove_alias(connection: Connection, workspace: str, name: str, alias: str) 
     connection.execute(delete(model_aliases).where(*mine))
 
 
-def remove_aliases_of(connection: Connection, workspace: str, name: str, version: int) -> None:
-    here = workspaces.serial(connection, workspace)
-    mine = (model_aliases.c.workspace == here, model_aliases.c.name == name, model_aliases.c.version == version)
-    connection.execute(delete(model_aliases).where(*mine))
-
-
 def version_of(connection: Connection, workspace: str, name: str, alias: str) -> int:
     found = get(connection, workspace, name).aliases.get(alias)
     if found is None:
