@@ -33,7 +33,8 @@ class Server:
         """The server's answer; `Away` when there is none for so many seconds. A body that was not read yet can be sent
         once only."""
         streamed = body is None and request.method in ("PUT", "POST", "PATCH", "DELETE")
-        if streamed and int(request.headers.get("content-length") or 0) <= PIECE:
+        told = "transfer-encoding" not in request.headers
+        if streamed and told and int(request.headers.get("content-length") or 0) <= PIECE:
             body, streamed = b"".join(request.body.pieces()), False
         deadline = time.monotonic() + patience
         while True:

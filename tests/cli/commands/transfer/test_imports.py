@@ -29,4 +29,4 @@ def test_a_folder_is_brought_here_once(shell: Shell, tmp_path: Path) -> None:
     shown = shell.json("show", "a" * 32)
     assert (shown["display_name"], shown["experiment"], shown["status"]) == ("old", "old ones", "Completed")
     assert "1 runs were there already" in shell.call("import", "mlflow", str(source)).stdout
-    assert "no folder" in shell.refusal("import", "mlflow", str(tmp_path / "none"), expect=1)["message"]
+    assert "no folder" in shell.refusal("import", "mlflow", str(tmp_path / "none"), expect=1)["title"]
