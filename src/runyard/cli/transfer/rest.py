@@ -38,7 +38,7 @@ class MlflowServer:
         self._authorization = authorization
         self._logged: dict[str, tuple[str, str]] | None = None
 
-    def call(self, method: str, path: str, value: Json | None = None, **query: Any) -> Json:
+    def call(self, method: str, path: str, value: Json | None = None, /, **query: Any) -> Json:
         """A request of `api/2.0/mlflow`."""
         asked = {name: text for name, text in query.items() if text is not None}
         address = f"api/2.0/mlflow/{path}" + (f"?{urlencode(asked, doseq=True)}" if asked else "")
@@ -55,7 +55,7 @@ class MlflowServer:
     def open_file(self, path: str) -> BinaryIO:
         return cast(BinaryIO, self._request("GET", f"api/2.0/mlflow-artifacts/artifacts/{quote(path)}", None, {}))
 
-    def pages(self, name: str, method: str, path: str, **asked: Any) -> Iterator[Json]:
+    def pages(self, name: str, method: str, path: str, /, **asked: Any) -> Iterator[Json]:
         """What a search gives, page by page."""
         token: str | None = None
         while True:
