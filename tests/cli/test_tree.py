@@ -25,6 +25,7 @@ def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
         "config",
         "database",
         "retention",
+        "import",
     }
     for command in root.commands.values():
         for each in getattr(command, "commands", {"": command}).values():

@@ -1,50 +1,74 @@
-"""MLflow in a run that names no tracking address: the user hears that what it logs is not kept."""
+"""MLflow in submitted runs: plain MLflow code logs into the run, and nothing that it logs is lost or waits."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from runyard.sdk.run.run import Run
+from azureml.core import Experiment, Run
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
 
+SCRIPT = """
+    import os
+    import mlflow
+    from mlflow import MlflowClient
+    from azureml.core import Run
 
-def warnings_of(run: Run) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = run.get_details().get("warnings", [])
-    return told
+    mlflow.log_metric("acc", 0.5, step=3)  # starts the run that is there
+    assert "MLFLOW_RUN_ID" not in os.environ  # the client takes it out
+    for step in range(200):
+        mlflow.log_metric("loss", 1 / (step + 1), step=step)
+    mlflow.log_metrics({"odd": float("nan")}, step=1)
+    mlflow.log_params({"lr": 0.1, "layers": "[1, 2]"})
+    mlflow.set_tags({"team": "red", "mlflow.note.content": "by MLflow"})
+    with open("x.txt", "w") as file:
+        file.write("an artifact")
+    mlflow.log_artifact("x.txt", "sub")
+    try:
+        mlflow.log_param("lr", 0.2)
+        raise SystemExit("a parameter was changed")
+    except mlflow.exceptions.MlflowException as error:
+        assert error.error_code == "INVALID_PARAMETER_VALUE", error
+    Run.get_context().log("other face", 7)
+    with mlflow.start_run(nested=True, run_name="inner") as inner:
+        mlflow.log_metric("acc", 0.9)
+        mlflow.log_text("of the child", "child.txt")
+    client = MlflowClient()
+    me = os.environ["AZUREML_RUN_ID"]
+    seen = client.get_run(me)
+    assert seen.data.params == {"lr": "0.1", "layers": "[1, 2]"}, seen.data.params
+    assert seen.data.metrics["acc"] == 0.5, seen.data.metrics
+    assert len(client.get_metric_history(me, "loss")) == 200
+    assert [each.path for each in client.list_artifacts(me, "sub")] == ["sub/x.txt"]
+    assert open(client.download_artifacts(me, "sub/x.txt")).read() == "an artifact"
+    found = mlflow.search_runs(filter_string="metrics.acc > 0.8", output_format="list")
+    assert [each.info.run_id for each in found] == [inner.info.run_id], found
+    mlflow.end_run()  # which does not end the job
+    assert client.get_run(me).info.status == "RUNNING"
+    with mlflow.start_run(run_name="second") as second:
+        mlflow.log_param("a", 1)
+"""
 
 
-def test_what_is_logged_to_mlflow_is_not_lost_without_a_word(shared_yard: Yard) -> None:
-    waits = """
-        import os, time
-        if os.environ.get('NEVER'):
-            import mlflow
-        while not os.path.exists('outputs/go'): time.sleep(0.02)
-    """
-    going = shared_yard.submit(waits)
-    # A library that logs by itself, as transformers does: the script does not name it, only its traces show.
-    silent = shared_yard.submit("name = 'ml' + 'flow'; __import__(name).log_metric('loss', 0.5)")
-    shared_yard.wait(lambda: warnings_of(going), "a warning while the run goes on")
-    assert going.get_status() == "Running"
-    (early,) = warnings_of(going)
-    assert early["message"].startswith("train.py imports mlflow, and no tracking address is named.")
-    going.cancel()
-    going.wait_for_completion()
-    assert warnings_of(going) == [early], "it is said once"
-
-    assert silent.wait_for_completion()["status"] == "Completed"
-    (late,) = warnings_of(silent)
-    assert late["message"].startswith("The run has logged to MLflow")
-    assert "MLFLOW_TRACKING_URI" in late["message"]
-    for run in (going, silent):
-        shown = subprocess.run(
-            [Path(sys.executable).parent / "runyard", "show", run.id], capture_output=True, text=True, check=True
-        )
-        assert "Warning: " in shown.stdout
+def test_plain_mlflow_code_logs_into_the_run(shared_yard: Yard) -> None:
+    run = shared_yard.submit(SCRIPT)
+    assert run.wait_for_completion()["status"] == "Completed"
+    metrics = run.get_metrics()
+    assert len(metrics["loss"]) == 200
+    assert metrics["acc"] == 0.5
+    assert metrics["other face"] == 7
+    assert metrics["odd"] != metrics["odd"]
+    assert run.get_tags()["team"] == "red"
+    assert run.description == "by MLflow"
+    assert "outputs/sub/x.txt" in run.get_file_names()
+    details = run.get_details()
+    assert details.get("warnings", []) == []
+    children = {child.display_name: child for child in run.get_children()}
+    assert set(children) == {"inner", "second"}
+    assert {child.get_status() for child in children.values()} == {"Completed"}
+    assert children["inner"].get_metrics() == {"acc": 0.9}
+    assert children["inner"].get_file_names() == ["outputs/child.txt"]
 
 
 def test_mlflow_with_an_address_of_its_own_is_left_alone(shared_yard: Yard) -> None:
@@ -55,5 +79,41 @@ def test_mlflow_with_an_address_of_its_own_is_left_alone(shared_yard: Yard) -> N
     """
     run = shared_yard.submit(script)
     assert run.wait_for_completion()["status"] == "Completed"
-    assert warnings_of(run) == []
-    assert "outputs/mlflow.db" in run.get_file_names(), "what the warning advises is kept"
+    assert run.get_metrics() == {}
+    assert "outputs/mlflow.db" in run.get_file_names()
+
+
+def test_a_lost_server_does_not_hold_the_loop_up(yard: Yard) -> None:
+    script = """
+        import os, time
+        import mlflow
+        mlflow.log_metric("before", 1)
+        open("outputs/started", "w").close()
+        longest = 0.0
+        step = 0
+        while not os.path.exists("outputs/go") or step < 300:
+            begun = time.perf_counter()
+            mlflow.log_metric("loss", step, step=step)
+            longest = max(longest, time.perf_counter() - begun)
+            step += 1
+            time.sleep(0.005)
+        begun = time.perf_counter()
+        mlflow.log_text("kept", "kept.txt")
+        artifact = time.perf_counter() - begun
+        print(f"steps {step} longest {longest:.3f} artifact {artifact:.3f}")
+        mlflow.log_metric("steps", step)
+        mlflow.log_metric("longest", longest)
+    """
+    run = yard.submit(script)
+    work = yard.home / "runs" / run.id / "work" / "outputs"
+    yard.wait(lambda: (work / "started").exists(), "the script")
+    yard.kill_server()
+    yard.wait(lambda: list((yard.home / "runs" / run.id / "telemetry" / "journal").glob("*.jsonl")), "a journal")
+    (work / "go").touch()
+    runner = yard.runner_of(run)
+    yard.wait(lambda: not any(child.is_running() for child in runner.children()), "the end of the script")
+    run = Run(Experiment(yard.workspace, "journey"), run.id)  # which starts the server again
+    assert run.wait_for_completion()["status"] == "Completed"
+    metrics = run.get_metrics()
+    assert metrics["loss"] == list(range(int(metrics["steps"])))
+    assert "outputs/kept.txt" in run.get_file_names()

@@ -30,7 +30,8 @@ from runyard.store.content import deletion, files, retention, snapshots, wheels
 from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
-from runyard.store.runs import runs, workspace_settings, workspaces
+from runyard.store.mlflow import inputs, logged_models, registry
+from runyard.store.runs import experiments, hidden, parameters, runs, workspace_settings, workspaces
 from runyard.store.runs.records import SWEEP, NewRun, Run
 from runyard.store.store import Store
 
@@ -89,6 +90,15 @@ def fill(store: Store, make_run: MakeRun) -> None:
         made_of = services.NewRevision("v", [{"name": "m", "version": 1}], {}, service.settings, code.id, "ü")
         services.add_replica(connection, service, "child", "v", services.add_revision(connection, service, made_of))
         models.set_uses(connection, "local", "service", [("m", 1)])
+        run = runs.serial_of(connection, "child")
+        parameters.add(connection, run, {"ü": "☃"})
+        hidden.hide(connection, run)
+        inputs.add_dataset(connection, run, {"dataset": {"name": "ü", "digest": "1"}})
+        inputs.add_models(connection, run, inputs.INPUT, [("m-1", 1)])
+        logged_models.create(connection, "local", experiments.ensure(connection, "local", "exp"), "ü", "child")
+        registry.create(connection, "local", "said", "☃", {"ü": "☃"})
+        registry.set_alias(connection, "local", "m", "ü", 1)
+        registry.put_origin(connection, models.get(connection, "local", "m").serial, source="runs:/r/ü")
     files.append(store, "r", "log", 0, b"grows")
     make_run("old", status=states.COMPLETED)
     retention.apply(store, "local", retention.LOGS, timedelta(0))

@@ -1,4 +1,4 @@
-"""Environments with real frameworks in them, for tests that train: torch, TensorFlow, Open MPI, Ray.
+"""Environments with real frameworks in them, for tests that train: torch, TensorFlow, Open MPI, Ray, MLflow.
 
 Each is made once, by uv with this machine's pip configuration, and kept in `.test-environments` beside the tests, or
 in the folder that RUNYARD_TEST_ENVIRONMENTS names. `python -m tests.support.frameworks` makes those that are missing,
@@ -51,6 +51,8 @@ FRAMEWORKS = {
     "ray": Framework(("ray[default]==2.60.0",)),
     "tensorboard": Framework(("tensorboard==2.21.0",)),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
+    "mlflow": Framework(("mlflow==3.17.0",)),  # its client, its own server, and scikit-learn
+    "mlflow2": Framework(("mlflow-skinny==2.22.5", "pandas", "scikit-learn")),  # the client of the year before
 }
 if platform.machine() == "x86_64":  # it is made for no other
     FRAMEWORKS["intelmpi"] = Framework(("impi-rt", "mpi4py"))

@@ -65,6 +65,7 @@ class Api:
         sizes: bool = False,
         services: bool = False,
         counts: bool = False,
+        parameters: Sequence[str] = (),
         page: int = PAGE,
     ) -> Iterator[RunDocument]:
         """Runs, from the newest on or in another order, fetched page by page on demand."""
@@ -76,6 +77,7 @@ class Api:
                     "experiment": experiment,
                     "status": status,
                     "tag": list(tags),
+                    "parameter": list(parameters),
                     "include_children": children,
                     "type": type,
                     "short": short,

@@ -12,7 +12,8 @@ import typer
 from runyard import __version__
 from runyard.cli.commands import compute, config, data, database, env, retention
 from runyard.cli.commands.assets import datastore, models, secret, services, sweep
-from runyard.cli.main import AROUND, COMMANDS, RUNS, SERVER, run_guarded
+from runyard.cli.commands.transfer import imports
+from runyard.cli.main import AROUND, COMMANDS, HISTORY, RUNS, SERVER, run_guarded
 from runyard.cli.output import terminal
 from runyard.cli.parameters import declare_to_typer
 from runyard.cli.suggestions import Suggesting
@@ -89,6 +90,7 @@ for _group, _panel in (
     (data, AROUND),
     (datastore, AROUND),
     (models, AROUND),
+    (imports, HISTORY),
     (config, AROUND),
     (database, SERVER),
     (retention, SERVER),

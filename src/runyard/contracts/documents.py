@@ -128,6 +128,7 @@ class _Details(TypedDict, total=False):
     dropped_logs: list[str]
     outputs: list[dict[str, Any]]  # what a run has written as data: name, dataset, complete, registered, version
     models: list[str]  # the ids of those that were registered from it
+    parameters: dict[str, str]  # what its script says it was started with
     token: str
     size: int  # in lists, on request
     children: dict[str, int]  # on request: how many direct ones there are, by their states

@@ -10,6 +10,8 @@ A line is strict JSON. Its first item is its kind:
     ["f", file, spool]                   a file to store under the name `file`; its bytes are in `spool/<spool>`
     ["g", {key: value}]                  tags to set            ["G", [key, ...]]   tags to remove
     ["p", {key: value}]                  properties to add
+    ["P", {key: value}]                  parameters: what the run was started with; each is written once
+    ["m", what, document]                what MLflow notes besides: "inputs", "outputs" or "measured"
     ["e", outcome, error]                the end of an interactive run: "completed" | "failed" | "canceled"
 
 A value is a number, a string, a bool or null; a float that JSON cannot hold is {"f": "nan" | "inf" | "-inf"}.
@@ -35,6 +37,8 @@ from typing import Any
 
 VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
+PARAMETERS, NOTED = "P", "m"
+INPUTS, OUTPUTS, MEASURED = "inputs", "outputs", "measured"
 
 WAKE, FLUSH = "wake", b"f"
 

@@ -18,6 +18,7 @@ from runyard.contracts.plan import Plan
 from runyard.node.launch import launch, processes, variables
 from runyard.node.launch.children import Child, Children
 from runyard.node.log import log_line
+from runyard.node.mlflow.address import Address, wanted
 from runyard.node.outcome import exits
 from runyard.node.outcome.exits import Exit
 from runyard.node.outcome.rank_ends import RankEnd
@@ -66,6 +67,7 @@ class Crew:
         self._environment: Ready | None = None  # referenced for as long as the run lives, so that nobody removes it
         self._inputs: Inputs | None = None  # the same
         self._delivery: RunDelivery | None = None
+        self._mlflow: Address | None = None  # where MLflow's client is answered
         self._layer = ""  # a folder of `runyard.compat` that the script needs on its path
 
     @property
@@ -139,6 +141,11 @@ class Crew:
             users = self.plan.launch.environment_variables
             here = {"PWD": str(self.work), "AZUREML_CR_EXECUTION_WORKING_DIR_PATH": str(self.work)}
             found.update({name: value for name, value in here.items() if name not in users})
+        if self._mlflow is None and wanted(self.plan, self.work, os.environ):
+            self._mlflow = Address(self.plan, self.folder)
+        if self._mlflow is not None:
+            theirs = self.plan.launch.environment_variables
+            found.update({name: value for name, value in self._mlflow.variables().items() if name not in theirs})
         return found
 
     def orders(self, meeting: Meeting | None) -> list[Order]:
@@ -207,7 +214,10 @@ class Crew:
         return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
     def load_the_rest(self) -> None:
-        """Load now what the end of the processes needs: the folder with this code may be gone by then, days later."""
+        """Answer MLflow's client, and load now what the end of the processes needs: the folder with this code may be
+        gone by then, days later."""
+        if self._mlflow is not None:
+            self._mlflow.answer()
         from runyard.node.delivery import removal, run_delivery  # noqa: F401
 
         if self.plan.launch.outputs:

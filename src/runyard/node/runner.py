@@ -23,7 +23,6 @@ from runyard.node.lock import take_lock
 from runyard.node.log import log_line
 from runyard.node.outcome import exits
 from runyard.node.outcome.rank_ends import RankEnds
-from runyard.node.prepare.mlflow_warning import MlflowWatch
 from runyard.node.problem import RunProblem, Stopped, Unwanted
 from runyard.node.signals import Signals
 from runyard.node.state import CANCELLED, ENDED, OVERDUE
@@ -125,7 +124,6 @@ class Runner:
         self._crew.get_ready(address, self._check, self._report_preparing)
         self._check()
         meeting = self._meet(address) if self._distribution.gang else None
-        self._mlflow = MlflowWatch(self._plan.launch, self._crew.work)
         if meeting is not None and meeting.mpirun:
             self._start_mpirun(meeting)
             return
@@ -208,14 +206,14 @@ class Runner:
         if self._leader is not None:
             self._leader.load_the_rest()
         delivery = self._crew.delivery(patient=self._leader is None)
-        delivery.report(self._mlflow.started(facts.started()))
+        delivery.report(facts.started())
         stop = self._wait_for_end(delivery)
         if stop is not None:
             log_line(f"ending the run: it is {stop}")
             self._crew.save(stop=stop)
         if not self._ends.complete():  # how the others end may show what went wrong
             self._end_everywhere()
-        end = self._mlflow.ended(self._judge(stop))
+        end = self._judge(stop)
         self._crew.save(phase=ENDED, ended=end)
         delivery.report({"fact": "finalizing"})
         self._end_everywhere()

@@ -44,6 +44,11 @@ class Heartbeats:
         if leader is not None:
             self._leaders[run_id] = leader
 
+    def led(self, run_id: str, leader: str | None) -> None:
+        """A run that gives no signs of life itself, and ends at the latest with the run that leads it."""
+        if leader is not None:
+            self._leaders[run_id] = leader
+
     def received(self, run_id: str) -> None:
         if run_id in self._last:
             self._last[run_id] = time.monotonic()

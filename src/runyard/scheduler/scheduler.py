@@ -115,7 +115,7 @@ class Scheduler:
     def submitted(self, run: Run) -> None:
         """A run was stored. One with a launch is put in the queue of its target; the others are led by their maker."""
         if run.led:
-            self._heartbeats.expect(run.id, family.origin(run))
+            self._expect_led(run)
         elif run.kind == SWEEP:
             self.sweeps.take_up(run)
         else:
@@ -149,7 +149,7 @@ class Scheduler:
             return running
         if fact.kind != states.ENDED:
             run = self._transitions.apply(run_id, fact)
-            if not (run.ended or run.between_attempts):
+            if run.beats and not (run.ended or run.between_attempts):
                 self._heartbeats.expect(run_id)
             return run
         queue = self._queues.of_run(run_id)
@@ -283,6 +283,13 @@ class Scheduler:
         if queue is not None:
             queue.wake()
 
+    def _expect_led(self, run: Run) -> None:
+        """A run that is led by the process which made it, in which another run may be."""
+        if run.beats:
+            self._heartbeats.expect(run.id, family.origin(run))
+        else:
+            self._heartbeats.led(run.id, family.origin(run))
+
     def _unchanged_by_heartbeat(self, run_id: str) -> Run | None:
         """The run, if a heartbeat changes nothing of it: then there is nothing to write."""
         with self._store.database.read() as connection:
@@ -330,7 +337,7 @@ class Scheduler:
     def _take_up(self, run: Run) -> Callable[[], None] | None:
         """A run that was under way when the former server ended. Returns what is left to be done for it."""
         if run.led:
-            self._heartbeats.expect(run.id, family.origin(run))
+            self._expect_led(run)
             return None
         if run.kind == SWEEP:
             self.sweeps.take_up(run)

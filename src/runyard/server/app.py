@@ -51,6 +51,8 @@ from runyard.server.middleware.body_limit import BodyLimit
 from runyard.server.middleware.direct import Direct
 from runyard.server.middleware.meters import Metered, Meters
 from runyard.server.middleware.protocol import ProtocolCheck
+from runyard.server.mlflow import ROUTES as MLFLOW_ROUTES
+from runyard.server.mlflow.errors import MlflowErrors
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
@@ -59,6 +61,7 @@ from runyard.store.content import sweeping
 from runyard.store.content.secrets import Secrets
 from runyard.store.errors import StoreError
 from runyard.store.metrics import staging
+from runyard.store.mlflow.logging import Pending
 from runyard.store.runs import workspaces as stored_workspaces
 from runyard.store.store import Store
 
@@ -70,6 +73,7 @@ ROUTES = (
     *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
     *(models, model_links, services, service_stops),
     *(experiments, gangs, node_files, journals, metrics, comparisons, usage, page),
+    *MLFLOW_ROUTES,
 )
 
 
@@ -103,6 +107,7 @@ def create_app(settings: Settings) -> FastAPI:
                 readiness=Readiness(store),
                 ingest=ingest,
                 pace=pace,
+                pending=Pending(store.database),
                 started_at=datetime.now(timezone.utc),
             )
             stack.callback(live.close)
@@ -121,6 +126,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(auth.Authentication, tokens=tokens)
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)
+    app.add_middleware(MlflowErrors)
     app.add_middleware(Metered, meters=meters)
     app.direct = Direct(deliveries.route, app.usual, tokens, meters, express.offer)
     return app

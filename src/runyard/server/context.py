@@ -16,6 +16,7 @@ from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
 from runyard.store.content.secrets import Secrets
+from runyard.store.mlflow.logging import Pending
 from runyard.store.store import Store
 
 
@@ -30,6 +31,7 @@ class ServerContext:
     readiness: Readiness
     ingest: Ingest
     pace: Pace
+    pending: Pending
     started_at: datetime
 
 

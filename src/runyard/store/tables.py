@@ -625,3 +625,117 @@ model_uses = Table(
     Index("model_uses_by_model", "model"),
 )
 """The services that need a model: as long as there is one, the model cannot be deleted."""
+
+parameters = Table(
+    "parameters",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("key_hash", LargeBinary, primary_key=True),
+    Column("value_hash", LargeBinary, nullable=False),
+    Column("key", CleanText, nullable=False),
+    Column("value", CleanText, nullable=False),
+    Index("parameters_by_value", "key_hash", "value_hash", "run"),
+)
+"""What a run was started with, as its script has said: written once, never changed."""
+
+last_values = Table(
+    "last_values",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("name_hash", LargeBinary, primary_key=True),
+    Column("experiment", Serial, nullable=False),
+    Column("name", CleanText, nullable=False),
+    Column("value", Double, nullable=False),
+    Column("is_nan", Integer, nullable=False),  # 1: the value is no number, and 0 stands for it
+    Column("step", BigInteger),
+    Column("time", Double, nullable=False),
+    Index("last_values_by_value", "experiment", "name_hash", "is_nan", "value", "run"),
+)
+"""The last value of each metric of each run, by which runs are found and ordered."""
+
+hidden_runs = Table(
+    "hidden_runs",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("at", Moment, nullable=False),
+)
+"""Runs that were put away: no list has them, and they can be brought back."""
+
+run_datasets = Table(
+    "run_datasets",
+    metadata,
+    _serial(),
+    _run(),
+    Column("identity", LargeBinary, nullable=False),
+    Column("name", CleanText, nullable=False),
+    Column("digest", CleanText, nullable=False),
+    Column("context", CleanText),
+    Column("document", Document, nullable=False),
+    UniqueConstraint("run", "identity", name="run_datasets_by_identity"),
+)
+"""Data that a script says it has read (`mlflow.log_input`)."""
+
+logged_models = Table(
+    "logged_models",
+    metadata,
+    _serial(),
+    Column("id", CleanText, nullable=False, unique=True),
+    Column("experiment", Serial, ForeignKey("experiments.serial", ondelete="CASCADE"), nullable=False),
+    _run(),  # whose files hold it
+    Column("source_run", CleanText),  # the run that has logged it, if one has
+    Column("place", CleanText, nullable=False),  # the folder among the files of the run
+    Column("name", CleanText, nullable=False),
+    Column("model_type", CleanText),
+    Column("status", CleanText, nullable=False),
+    Column("parameters", Document, nullable=False),
+    Column("tags", Document, nullable=False),
+    Column("metrics", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Index("logged_models_by_run", "run"),
+    Index("logged_models_by_source", "source_run"),
+    Index("logged_models_by_experiment", "experiment", "serial"),
+)
+
+run_models = Table(
+    "run_models",
+    metadata,
+    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
+    Column("role", CleanText, primary_key=True),  # input or output
+    Column("model_id", CleanText, primary_key=True),
+    Column("step", BigInteger, nullable=False),
+)
+"""The logged models that a run has read or written."""
+
+registered_models = Table(
+    "registered_models",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("description", CleanText),
+    Column("tags", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+"""What is said of a model as a whole, where something is; there may be no version of it yet."""
+
+model_aliases = Table(
+    "model_aliases",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("alias", CleanText, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+)
+
+model_origins = Table(
+    "model_origins",
+    metadata,
+    Column("model", Serial, ForeignKey("models.serial", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("source", CleanText),  # the address that it was registered from
+    Column("run_link", CleanText),
+    Column("logged_model", CleanText),
+    Column("stage", CleanText, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+"""What MLflow knows of a version of a model besides what every version has."""

@@ -24,7 +24,6 @@ def test_what_cannot_exist_is_empty(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        (PARTS.get_mlflow_tracking_uri, "run.log"),
         (PARTS.update_dependencies, "by the server itself"),
         (lambda: PARTS.add_private_endpoint(None), "on this machine only"),
         (lambda: PARTS.delete_private_endpoint_connection("p"), "none to delete"),

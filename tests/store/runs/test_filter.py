@@ -164,7 +164,7 @@ def test_many_labels_are_looked_for_and_too_many_refused(make_run: MakeRun, foun
     made = make_run(tags=tags)
     make_run(tags={**tags, "key7": "other"})
     assert found(tags=list(tags.items())) == [made.id]
-    with pytest.raises(Refused, match="asks for 1000 tags and properties") as refusal:
+    with pytest.raises(Refused, match="asks for 1000 tags, properties and parameters") as refusal:
         found(tags=[("key", None)] * 600, properties=[("key", None)] * 400)
     assert refusal.value.code == "bad_request"
 

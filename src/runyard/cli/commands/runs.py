@@ -50,6 +50,10 @@ def ls(
     tag: Annotated[
         list[str] | None, Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
     ] = None,
+    param: Annotated[
+        list[str] | None,
+        Option("--param", metavar="KEY[=VALUE]", help="Only runs with this parameter, as MLflow logs them; repeat."),
+    ] = None,
     older_than: OlderThanOption = None,
     sort: Annotated[Sort, Option("--sort", help="Which come first.")] = Sort.NEWEST,
     limit: Annotated[int, Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
@@ -66,6 +70,7 @@ def ls(
         experiment=experiment,
         status=status,
         tags=tag or [],
+        parameters=param or [],
         children=all_children,
         services=services,
         before=before,
@@ -79,7 +84,7 @@ def ls(
         screen.document(listed)
         return
     if not listed:
-        print("No runs." if not (experiment or status or tag or older_than) else "No runs like that.")
+        print("No runs." if not (experiment or status or tag or param or older_than) else "No runs like that.")
         return
     # The workspace matters only to those who have several.
     several = len({run["workspace"] for run in listed}) > 1

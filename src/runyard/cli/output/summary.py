@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from runyard.contracts.documents import FileDocument, MetricDocument, RunDocument
 
 SHOWN_FILES = 20
+SHOWN_PARAMETERS = 40
+LONGEST_VALUE = 200
 SYSTEM_TAG = "_aml_system_"
 """How tags begin that are there for programs alone."""
 WAITING = (states.NOT_STARTED, states.QUEUED, states.PROVISIONING)
@@ -80,6 +82,7 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "output", _output(run, each)
     if run.get("models"):
         yield "models", ", ".join(run["models"])
+    yield from _parameters(run.get("parameters") or {})
     if run["snapshot_id"]:
         yield "snapshot", run["snapshot_id"]
     if git := _git(run["properties"]):
@@ -89,6 +92,15 @@ def _facts(run: RunDocument) -> Iterator[tuple[str, str]]:
         yield "tags", ", ".join(key if value is None else f"{key}={value}" for key, value in tags.items())
     if run["web_url"]:
         yield "address", run["web_url"]
+
+
+def _parameters(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What a script says it was started with, one to a line, as many as are read."""
+    for key, value in list(given.items())[:SHOWN_PARAMETERS]:
+        text = " ".join(value.split())
+        yield "parameter", f"{key} = {text if len(text) <= LONGEST_VALUE else f'{text[:LONGEST_VALUE]}...'}"
+    if len(given) > SHOWN_PARAMETERS:
+        yield "", f"and {len(given) - SHOWN_PARAMETERS} more (--json has all of them)"
 
 
 def _seen(run: RunDocument, name: str) -> str:

@@ -29,11 +29,6 @@ class AbsentParts:
         """Private endpoints by name: Runyard has none."""
         return {}
 
-    def get_mlflow_tracking_uri(self) -> NoReturn:
-        absent(
-            "MLflow tracking in this version", "Log with run.log and its siblings, which run.get_metrics reads back."
-        )
-
     def update_dependencies(self, container_registry: str | None = None, force: bool = False) -> NoReturn:
         absent("container registry to attach", "Files and images are kept by the server itself.")
 

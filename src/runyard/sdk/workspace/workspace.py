@@ -237,6 +237,12 @@ class Workspace(AbsentParts):
         """The address of the server."""
         return self.service.url
 
+    def get_mlflow_tracking_uri(self, with_auth: bool = False) -> str:
+        """The address for `mlflow.set_tracking_uri`: what MLflow logs then, the workspace has."""
+        from runyard.sdk.workspace.tracking import tracking_uri
+
+        return tracking_uri(self.service.client, self.name, self.service.of_run)
+
     def get_details(self) -> dict[str, Any]:
         """All fields of the workspace."""
         known = self._fetch()

@@ -24,7 +24,7 @@ from runyard.server.threads import in_writer_thread
 from runyard.store import damage
 from runyard.store.assets import models, run_outputs
 from runyard.store.content import deletion, files, snapshots, usage
-from runyard.store.runs import family, runs
+from runyard.store.runs import family, parameters, runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -80,6 +80,7 @@ def find(
     status: str | None = None,
     tag: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
     property: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
+    parameter: Annotated[list[str], Query(description="`key` or `key=value`")] = [],  # noqa: B006
     parent: Annotated[str | None, Query(description="direct children of this run")] = None,
     root: Annotated[str | None, Query(description="all descendants of this run")] = None,
     target: str | None = None,
@@ -101,6 +102,7 @@ def find(
         status=status,
         tags=pairs(tag),
         properties=pairs(property),
+        parameters=pairs(parameter),
         parent=parent,
         root=root,
         target=target,
@@ -137,6 +139,7 @@ def get(
         dropped = files.dropped_logs(connection, run_id)
         written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
         registered = models.of_run(connection, run_id)
+        given = parameters.of_run(connection, runs.serial_of(connection, run_id))
     if not reach.may_lead(context, caller, run_id):
         definition = documents.without_variables(definition)
         launch = None if launch is None else documents.without_variables(launch)
@@ -149,6 +152,7 @@ def get(
         "outputs": [asdict(each) for each in written],
         "models": [f"{name}:{version}" for name, version in registered],
         **({"children": below.get(run_id, {})} if children else {}),
+        "parameters": given,
     }
     return answer({**documents.run(row, context, request.base_url), **more})
 

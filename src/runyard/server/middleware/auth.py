@@ -23,7 +23,10 @@ from runyard.server.middleware.problems import Problem, document
 from runyard.server.settings import Settings
 from runyard.store.runs import runs
 
-CLOSED = ("/api/", "/metrics")
+MLFLOW = "/mlflow/"
+"""Below it a token may also come as the password of somebody: MLflow's client can be told to send it so."""
+
+CLOSED = ("/api/", "/metrics", MLFLOW)
 """Addresses that are answered only with a token. The page of a run has a key instead; the rest is open."""
 
 CALLER = "runyard.caller"
@@ -83,6 +86,8 @@ class Authentication:
         if scope["type"] == "http" and scope["path"].startswith(CLOSED):
             scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
             bearer = scheme.lower() == "bearer"
+            if scheme.lower() == "basic" and scope["path"].startswith(MLFLOW):
+                bearer, token = True, _password(token)
             who = self._tokens.identify(token) if bearer else None
             if who is None:
                 title = "The server does not know this token." if bearer else "The request carries no token."
@@ -91,6 +96,14 @@ class Authentication:
             scope[CALLER] = who
             trust(scope)
         await self._app(scope, receive, send)
+
+
+def _password(credentials: str) -> str:
+    """The password of basic authentication; empty when it cannot be read."""
+    try:
+        return base64.b64decode(credentials, validate=True).decode("utf-8").partition(":")[2]
+    except ValueError:
+        return ""
 
 
 async def caller(request: Request) -> Caller:

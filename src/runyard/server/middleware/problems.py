@@ -26,7 +26,7 @@ log = logging.getLogger("runyard.server")
 MEDIA_TYPE = "application/problem+json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
-_BAD_DATA = ("bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep", "bad_model")
+_BAD_DATA = ("bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep", "bad_model", "bad_filter")
 
 _CODES = {
     400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS, *_BAD_DATA),
@@ -52,6 +52,8 @@ _CODES = {
         "version_not_found",
         "model_not_found",
         "model_path_not_found",
+        "alias_not_found",
+        "tag_not_found",
         "not_found",
     ),
     405: ("method_not_allowed",),
@@ -81,6 +83,8 @@ _CODES = {
         "port_taken",
         "no_former_revision",
         "model_in_use",
+        "registered_model_exists",
+        "parameter_fixed",
     ),
     410: ("log_dropped",),
     413: ("too_large",),

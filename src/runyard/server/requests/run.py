@@ -343,7 +343,7 @@ def _properties_of(connection: Connection, request: RunRequest, by: str | None) 
 
 def _submitted_by(connection: Connection, run_id: str | None) -> str | None:
     """Runs that a run makes are those of the user who has submitted it."""
-    return _operator() if run_id is None else runs.get(connection, run_id).submitted_by
+    return operator() if run_id is None else runs.get(connection, run_id).submitted_by
 
 
 def _environment_of(connection: Connection, request: RunRequest, workspace: str) -> tuple[Json | None, dict[str, str]]:
@@ -365,7 +365,7 @@ def new_id(kind: str, experiment: str) -> str:
 
 
 @functools.cache
-def _operator() -> str:
+def operator() -> str:
     """The user whose server this is: there is one token, so all its runs are theirs."""
     try:
         return getpass.getuser()

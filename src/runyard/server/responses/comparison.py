@@ -23,6 +23,7 @@ def rows(runs: Sequence[Json], metrics: Mapping[str, Sequence[Json]]) -> list[Js
     groups: dict[str, Callable[[Json], Values]] = {
         "run": _facts,
         "arguments": lambda run: dict(parameters(_launch(run).get("arguments") or [])),
+        "parameters": lambda run: dict(run.get("parameters") or {}),
         "metrics": lambda run: _last(metrics.get(run["id"], ())),
         "tags": lambda run: dict(run["tags"]),
         "environment": lambda run: _environment(_launch(run).get("environment") or {}),

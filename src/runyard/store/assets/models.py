@@ -22,7 +22,7 @@ from runyard.store.content.deletion import Freed
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.runs import runs, workspaces
 from runyard.store.store import Store
-from runyard.store.tables import model_names, model_uses, models
+from runyard.store.tables import model_aliases, model_names, model_uses, models
 
 CUSTOM = "Custom"
 """The framework of a model of which none was named."""
@@ -221,6 +221,9 @@ def remove(store: Store, workspace: str, name: str, version: int) -> Freed:
                 {"services": model.services},
             )
         connection.execute(delete(models).where(models.c.serial == model.serial))
+        here = workspaces.serial(connection, workspace)
+        named = (model_aliases.c.workspace == here, model_aliases.c.name == name, model_aliases.c.version == version)
+        connection.execute(delete(model_aliases).where(*named))
         digests = deletion.release_snapshots(connection, [model.content.tree])
     return deletion.clear_objects(store, digests)
 

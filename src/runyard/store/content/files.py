@@ -202,6 +202,17 @@ def rename(connection: Connection, run_id: str, new_names: Mapping[str, str]) ->
         connection.execute(update(files).where(*where).values(name=new, name_hash=fingerprint(new)))
 
 
+def remove(connection: Connection, run_id: str, unwanted: Iterable[str]) -> None:
+    """Take files out of a run's history. What nothing else uses of their content goes with them."""
+    run = runs.serial_of(connection, run_id)
+    effects = after_commit.effects(connection)
+    for name in unwanted:
+        before = _row(connection, run, name)
+        if before is not None:
+            connection.execute(delete(files).where(files.c.serial == before.serial))
+            _leave(effects, before)
+
+
 def seal(store: Store, run_id: str, then: Callable[[Connection], None] | None = None) -> None:
     """Make an object of every growing file of a run. The hashing holds no lock; no bytes are lost meanwhile. `then` is
     called in the transaction in which the last of them is whole."""

@@ -38,6 +38,14 @@ class Batch:
     tags: dict[str, str | None] = field(default_factory=dict)
     untagged: set[str] = field(default_factory=set)
     properties: dict[str, str | None] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+    noted: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nobody finds runs by what it holds."""
+        found = (self.tags, self.untagged, self.properties, self.descriptions, self.parameters, self.noted)
+        return not any(found)
 
 
 @dataclass
@@ -170,6 +178,14 @@ def _sort(record: list[Any], batch: Batch, groups: dict[SeriesName, _Points | _R
     elif kind == journal.PROPERTIES:
         (properties,) = items
         batch.properties = {**_labels(properties), **batch.properties}
+    elif kind == journal.PARAMETERS:
+        (parameters,) = items
+        batch.parameters = {**{_text(key): _text(value) for key, value in parameters.items()}, **batch.parameters}
+    elif kind == journal.NOTED:
+        what, document = items
+        if what not in (journal.INPUTS, journal.OUTPUTS, journal.MEASURED) or type(document) is not dict:
+            raise ValueError("what is noted is a document of a known kind")
+        batch.noted.append((what, document))
     elif kind not in (journal.FILE, journal.END):
         raise ValueError(f"there is no record of the kind {kind!r}")
 

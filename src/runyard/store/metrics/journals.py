@@ -18,7 +18,8 @@ from runyard.store.errors import Conflict, Refused, StoreError
 from runyard.store.metrics import batches, series, staging
 from runyard.store.metrics.batches import Batch
 from runyard.store.metrics.staging import Staged
-from runyard.store.runs import labels, runs
+from runyard.store.mlflow import noted
+from runyard.store.runs import labels, parameters, runs
 from runyard.store.tables import clean, journals
 
 _CONFIRMED = select(journals.c.offset).where(journals.c.run == bindparam("of"), journals.c.writer == bindparam("by"))
@@ -174,7 +175,8 @@ def _parts(data: bytes) -> Iterator[tuple[bytes, Batch | None]]:
 
 def _rows(batch: Batch) -> int:
     metrics = len(batch.series) + len(batch.descriptions)
-    return metrics + len(batch.tags) + len(batch.untagged) + len(batch.properties)
+    texts = len(batch.tags) + len(batch.untagged) + len(batch.properties) + len(batch.parameters)
+    return metrics + texts + len(batch.noted)
 
 
 def _middle(lines: bytes) -> int:
@@ -207,9 +209,13 @@ def _unknown(confirmed: int, offset: int, data: bytes) -> bytes:
 def _apply(connection: Connection, run: int, batch: Batch, rank: int | None) -> None:
     series.add(connection, run, batch, rank)
     labels.remove(connection, run, labels.TAG, batch.untagged)
-    labels.put(connection, run, labels.TAG, batch.tags)
+    labels.put_tags(connection, run, batch.tags)
     if batch.properties:
         labels.add_properties(connection, run, batch.properties, keep_first=True)
+    if batch.parameters:
+        parameters.add(connection, run, batch.parameters, keep_first=True)
+    for what, document in batch.noted:
+        noted.take(connection, run, what, document)
 
 
 def _confirmed(connection: Connection, run: int, writer: str) -> int | None:

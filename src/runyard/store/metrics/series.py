@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
 
 from runyard.store import tables
-from runyard.store.metrics import chunks, consolidation, thinning
+from runyard.store.metrics import chunks, consolidation, last_values, thinning
 from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
 from runyard.store.metrics.buckets import buckets as downsampled
 from runyard.store.metrics.chunks import Chunk
@@ -71,6 +71,7 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
     if longer:
         connection.execute(_LENGTHEN, [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer])
     connection.execute(_COUNT, counts)
+    last_values.put(connection, run, batch.series)
     for made in fresh:
         if consolidation.is_due(made["ordinal"]):
             consolidation.merge_window(connection, made["series"], made["ordinal"])

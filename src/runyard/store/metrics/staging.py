@@ -50,7 +50,7 @@ class Staged:
 
 def fits(batch: Batch, lines: bytes) -> bool:
     """Whether lines may be staged: there are few, and nobody finds runs by what they hold."""
-    return len(lines) <= SMALL and not (batch.tags or batch.untagged or batch.properties or batch.descriptions)
+    return len(lines) <= SMALL and batch.is_plain
 
 
 def add(connection: Connection, some: Sequence[Staged]) -> None:
@@ -81,6 +81,14 @@ def settle(database: Database, run_ids: Iterable[str]) -> None:
         with database.read() as connection:
             waiting = list(connection.scalars(of_these))
         _fold_each(database, waiting)
+
+
+def settle_experiments(database: Database, experiments: Sequence[int]) -> None:
+    """Fold what is staged for the runs of these experiments."""
+    of_these = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.experiment.in_(experiments)).distinct()
+    with database.read() as connection:
+        waiting = list(connection.scalars(of_these))
+    _fold_each(database, waiting)
 
 
 def settle_ended(database: Database) -> None:

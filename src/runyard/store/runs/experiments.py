@@ -17,10 +17,13 @@ from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
-from runyard.store.tables import experiments
+from runyard.store.tables import clean, experiments
 from runyard.store.tables import workspaces as workspace_rows
 
 ACTIVE_ONLY, ARCHIVED_ONLY, ALL = "ActiveOnly", "ArchivedOnly", "All"
+
+LONGEST_NAME = 500
+"""Characters of a name that follows no other rule: more would not fit into an index of PostgreSQL."""
 
 
 _ROWS: Select[Any] = select(experiments, workspace_rows.c.name.label("workspace_name")).join(workspace_rows)
@@ -38,9 +41,16 @@ class Experiment:
     archived_at: datetime | None
 
 
-def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
-    """The experiment of that name; made when it is not there."""
-    _check(name)
+def ensure(
+    connection: Connection,
+    workspace: str,
+    name: str,
+    any_name: bool = False,
+    tags: Mapping[str, str | None] | None = None,
+) -> Experiment:
+    """The experiment of that name; made with these tags when it is not there. With `any_name`, the name need not follow
+    the rule: MLflow has none."""
+    _check(name, any_name)
     named = {"within": workspace, "called": name}
     row = _NAMED.first(connection, named)
     if row is None:
@@ -50,7 +60,7 @@ def ensure(connection: Connection, workspace: str, name: str) -> Experiment:
                 id=str(uuid.uuid4()),
                 workspace=here,
                 name=name,
-                tags={},
+                tags=dict(tags or {}),
                 last_number=0,
                 created_at=datetime.now(timezone.utc),
             )
@@ -110,6 +120,7 @@ def update(
     remove_tags: Iterable[str] = (),
     archived: bool | None = None,
     name: str | None = None,
+    any_name: bool = False,
 ) -> Experiment:
     before = get(connection, id)
     removed = set(remove_tags)
@@ -118,7 +129,7 @@ def update(
     if archived is not None:
         archived_at = (archived_at or datetime.now(timezone.utc)) if archived else None
     if name is not None and name != before.name:
-        _check(name)
+        _check(name, any_name)
         if find(connection, before.workspace, ALL, name):
             raise Conflict(
                 "experiment_exists",
@@ -133,7 +144,12 @@ def update(
     return get(connection, id)
 
 
-def _check(name: str) -> None:
+def _check(name: str, any_name: bool = False) -> None:
+    if any_name:
+        if not name.strip() or len(name) > LONGEST_NAME or clean(name) != name:
+            title = f"{names.shown(name)} is no name for an experiment: use 1 to {LONGEST_NAME} characters."
+            raise Refused("bad_name", title)
+        return
     try:
         names.check("experiment", name)
     except names.BadName as error:

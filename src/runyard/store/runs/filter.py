@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, false, f
 from runyard.contracts import names
 from runyard.store import tables
 from runyard.store.errors import Refused
-from runyard.store.runs import labels
+from runyard.store.runs import hidden, labels, parameters
 from runyard.store.runs.records import SERVICE
 
 runs = tables.runs
@@ -31,12 +31,12 @@ MOST_LABELS = 100
 
 @dataclass(frozen=True)
 class RunFilter:
-    """A field that is None matches everything. A tag or property is (key, value), or (key, None) for any value.
+    """A field that is None matches everything. A tag, property or parameter is (key, value), or (key, None) for any.
 
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
     out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
     it. `before` asks for runs that were made before that time. Runs that are replicas of services are left out unless
-    `services`, or their experiment or id is asked for.
+    `services`, or their experiment or id is asked for; runs that were put away, unless their id is.
     """
 
     workspace: str | None = None
@@ -45,6 +45,7 @@ class RunFilter:
     status: str | None = None
     tags: Sequence[tuple[str, str | None]] = ()
     properties: Sequence[tuple[str, str | None]] = ()
+    parameters: Sequence[tuple[str, str | None]] = ()
     parent: str | None = None
     root: str | None = None
     target: str | None = None
@@ -60,8 +61,8 @@ def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: in
     """Narrow a query of runs down to one page, in the order that is wanted."""
     serial: ColumnElement[int] = runs.c.serial
     asked = [(labels.TAG, *tag) for tag in wanted.tags] + [(labels.PROPERTY, *each) for each in wanted.properties]
-    if len(asked) > MOST_LABELS:
-        title = f"The filter asks for {len(asked)} tags and properties."
+    if len(asked) + len(wanted.parameters) > MOST_LABELS:
+        title = f"The filter asks for {len(asked) + len(wanted.parameters)} tags, properties and parameters."
         raise Refused("bad_request", title, f"Ask for {MOST_LABELS} at most.")
     if asked:
         # The index of the first label leads: it yields the runs in order, however many or few have the label.
@@ -71,6 +72,7 @@ def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: in
     for each in asked[1:]:
         other = tables.labels.alias()
         rows = rows.where(exists().where(other.c.run == runs.c.serial, labels.matches(other, *each)))
+    rows = rows.where(*(parameters.has(*each) for each in wanted.parameters))
     rows = rows.where(*_conditions(connection, wanted))
     if wanted.order == LARGEST:
         sizes = select(tables.files.c.run, func.sum(tables.files.c.size).label("size")).group_by(tables.files.c.run)
@@ -120,6 +122,8 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
         found.append(runs.c.id.contains(wanted.part, autoescape=True))
     if not (wanted.services or wanted.experiment or wanted.short or wanted.part):
         found.append(runs.c.kind != SERVICE)
+    if not (wanted.short or wanted.part):
+        found.append(~hidden.is_hidden())
     if wanted.before is not None:
         found.append(runs.c.created_at < wanted.before)
     if wanted.parent is not None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, insert, select, update
 
 from runyard.store.errors import Conflict
 from runyard.store.prepared import Prepared
 from runyard.store.slices import slices
-from runyard.store.tables import clean, fingerprint, labels
+from runyard.store.tables import clean, fingerprint, labels, runs
 
 TAG, PROPERTY = "tag", "property"
 
 SUBMITTED_FROM = "runyard.submitted.from"
 """The property of a run that was submitted from inside another one: that one's id. Rights follow from it
 (`runyard.store.runs.family`), so it is set when the run is made, by the server alone."""
+
+RUN_NAME, NOTE = "mlflow.runName", "mlflow.note.content"
+"""Tags of MLflow that are the name and the description of a run."""
 
 Texts = Mapping[str, "str | None"]
 
@@ -63,6 +66,16 @@ def put(connection: Connection, run: int, kind: str, texts: Texts) -> None:
     """Set labels, in place of those with the same key."""
     remove(connection, run, kind, texts)
     add(connection, run, kind, texts)
+
+
+def put_tags(connection: Connection, run: int, tags: Texts) -> None:
+    """Set tags. The name and the description of a run are tags to MLflow, and to nobody else."""
+    columns = {
+        column: tags[key] or "" for key, column in ((RUN_NAME, "display_name"), (NOTE, "description")) if key in tags
+    }
+    if columns:
+        connection.execute(update(runs).where(runs.c.serial == run).values(columns))
+    put(connection, run, TAG, {key: value for key, value in tags.items() if key not in (RUN_NAME, NOTE)})
 
 
 def remove(connection: Connection, run: int, kind: str, keys: Iterable[str]) -> None:

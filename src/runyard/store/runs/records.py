@@ -18,6 +18,9 @@ SCRIPT = "script"
 SWEEP = "sweep"
 """The kind of a run whose children the scheduler samples. It has no process of its own."""
 
+MLFLOW = "mlflow.run"
+"""The type of a run that a client of MLflow leads: it says when the run ends, and nothing in between."""
+
 SERVICE = "service"
 """The kind of a run that is a replica of a service: it has a node runner, and stays up."""
 
@@ -46,6 +49,8 @@ class NewRun:
     launch: Json | None = None
     nodes: int = 1
     experiment_id: str = ""  # of an experiment that exists; without it, the one of that name is created
+    created_at: datetime | None = None  # now, unless the run was made elsewhere before
+    started_at: datetime | None = None  # of a run that is running: when it was made, unless it is known better
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,11 @@ class Run:
     def led(self) -> bool:
         """Whether the process that made the run leads it: it has no node runner."""
         return self.kind not in (SCRIPT, SWEEP, SERVICE)
+
+    @property
+    def beats(self) -> bool:
+        """Whether whoever leads the run gives signs of life."""
+        return not (self.led and self.type == MLFLOW)
 
     @property
     def ended(self) -> bool:

@@ -1,0 +1,1 @@
+"""Histories from other trackers, and to them."""

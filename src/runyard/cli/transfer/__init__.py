@@ -1,0 +1,1 @@
+"""Whole histories from other trackers and to them: `runyard import`, `runyard export`."""

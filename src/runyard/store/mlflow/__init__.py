@@ -1,0 +1,1 @@
+"""What MLflow's protocol asks of the store: its filter language, its searches, its logged and registered models."""

@@ -1,0 +1,408 @@
+"""Searching runs as MLflow does: its filters and orders as SQL, a page at a time.
+
+Where runs are ordered by a metric, the index of last values gives them in that order, however many there are: first
+those that have a number, then those that have what is none, then those that lack the metric, as MLflow has it in either
+direction. Without an order, the newest come first. A page begins at a number of rows, and its token says in which of
+these parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    case,
+    exists,
+    false,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    true,
+    type_coerce,
+)
+
+from runyard.contracts import states
+from runyard.store.errors import Refused
+from runyard.store.mlflow.language import (
+    DATASET,
+    METRIC,
+    PARAMETER,
+    TAG,
+    Attributes,
+    Condition,
+    Order,
+    parse_filter,
+    parse_orders,
+)
+from runyard.store.runs import labels
+from runyard.store.runs.hidden import is_hidden
+from runyard.store.runs.labels import NOTE, RUN_NAME
+from runyard.store.runs.records import SERVICE
+from runyard.store.tables import (
+    EPOCH,
+    experiments,
+    fingerprint,
+    last_values,
+    parameters,
+    run_datasets,
+    runs,
+)
+from runyard.store.tables import labels as label_rows
+
+ACTIVE_ONLY, DELETED_ONLY, ALL = "ACTIVE_ONLY", "DELETED_ONLY", "ALL"
+
+STATUS = {
+    "RUNNING": (states.RUNNING, states.NOT_RESPONDING, states.FINALIZING, states.CANCEL_REQUESTED),
+    "FINISHED": (states.COMPLETED,),
+    "FAILED": (states.FAILED,),
+    "KILLED": (states.CANCELED,),
+}
+"""The states of runs by MLflow's names. All others are SCHEDULED."""
+
+SCHEDULED = "SCHEDULED"
+
+_NAMES = {
+    **{name: name for name in ("run_id", "run_name", "status", "artifact_uri", "user_id", "experiment_id")},
+    **{name: name for name in ("start_time", "end_time")},
+    "run name": "run_name",
+    "Run name": "run_name",
+    "Run ID": "run_id",
+    "created": "start_time",
+    "Created": "start_time",
+}
+ATTRIBUTES = Attributes(_NAMES, frozenset({"start_time", "end_time"}))
+
+PARENT, USER = "mlflow.parentRunId", "mlflow.user"
+"""Tags that are columns of a run here, as its name and its description are."""
+
+DEFAULT, DEFAULT_ID = "Default", "0"
+"""The experiment of whoever names none, which MLflow's clients know by this id."""
+
+SCHEME = "mlflow-artifacts:"
+"""How addresses of artifacts begin: the client puts the server's own address in its place."""
+
+_TOKEN = re.compile(r"([vnw])([0-9]{1,15})", re.ASCII)
+_NUMBERS, _NO_NUMBERS, _WITHOUT = "v", "n", "w"
+"""The parts of an order by a metric: runs with a number, runs with what is none, and runs without the metric."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A search. `experiments` are serials."""
+
+    experiments: Sequence[int]
+    filter: str | None = None
+    view: str = ACTIVE_ONLY
+    order_by: Sequence[str] = ()
+    limit: int = 1000
+    token: str | None = None
+
+
+def find(connection: Connection, asked: Asked) -> tuple[list[int], str | None]:
+    """The serials of the runs of a page, in order, and the token of the next page, if there is one."""
+    conditions = parse_filter(asked.filter, ATTRIBUTES)
+    orders = parse_orders(asked.order_by, ATTRIBUTES)
+    part, offset = _place(asked.token)
+    if not asked.experiments:
+        return [], None
+    if orders and orders[0].kind == METRIC:
+        parts = {
+            _NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, is_nan=0),
+            _NO_NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, is_nan=1),
+            _WITHOUT: _without(asked, _all(connection, asked, conditions), conditions, orders),
+        }
+    else:
+        parts = {_NUMBERS: _plain(asked, _all(connection, asked, conditions), orders)}
+    if part not in parts:
+        raise _no_token(asked.token)
+    found: list[int] = []
+    names = list(parts)
+    for name in names[names.index(part) :]:
+        left = asked.limit - len(found)
+        some = list(connection.scalars(parts[name].limit(left + 1).offset(offset)))
+        found += some[:left]
+        if len(some) > left:
+            return found, f"{name}{offset + left}"
+        offset = 0
+    return found, None
+
+
+def serials_of(connection: Connection, ids: Sequence[str]) -> list[int]:
+    """The serials of some experiments."""
+    return list(connection.scalars(select(experiments.c.serial).where(experiments.c.id.in_(ids))))
+
+
+def _place(token: str | None) -> tuple[str, int]:
+    if not token:
+        return _NUMBERS, 0
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        raise _no_token(token)
+    return found[1], int(found[2])
+
+
+def _no_token(token: str | None) -> Refused:
+    title = f"{(token or '')[:40]!r} is no page token."
+    return Refused("bad_request", title, "Send `next_page_token` of the former page.")
+
+
+Conditions = Sequence[ColumnElement[bool]]
+
+
+def _plain(asked: Asked, holding: Conditions, orders: Sequence[Order]) -> Select[Any]:
+    query = select(runs.c.serial).where(*_scope(asked), *holding)
+    query, terms = _ordered(query, orders)
+    return query.order_by(*terms, runs.c.serial.desc())
+
+
+def _by_metric(
+    asked: Asked, holding: Conditions, conditions: Sequence[Condition], orders: Sequence[Order], is_nan: int
+) -> Select[Any]:
+    """The runs that have the metric which they are ordered by, as a number or as none. What is asked of that metric
+    bounds the index."""
+    first, *others = orders
+    value = last_values.alias("ordered")
+    bounds = [_compared(value, each) for each in conditions if each.kind == METRIC and each.key == first.key]
+    query = select(runs.c.serial).join(value, value.c.run == runs.c.serial)
+    query = query.where(
+        _within(value.c.experiment, asked.experiments),
+        value.c.name_hash == fingerprint(first.key),
+        value.c.is_nan == is_nan,
+        *bounds,
+        *_scope(asked),
+        *holding,
+    )
+    query, terms = _ordered(query, others)
+    lead = value.c.value.desc() if first.descending else value.c.value
+    return query.order_by(lead, *(terms or [value.c.run.desc() if first.descending else value.c.run]))
+
+
+def _without(
+    asked: Asked, holding: Conditions, conditions: Sequence[Condition], orders: Sequence[Order]
+) -> Select[Any]:
+    """The runs that lack the metric which they are ordered by."""
+    first, *others = orders
+    if any(each.kind == METRIC and each.key == first.key for each in conditions):
+        return select(runs.c.serial).where(false())
+    lacking = ~exists(
+        select(1).where(last_values.c.run == runs.c.serial, last_values.c.name_hash == fingerprint(first.key))
+    )
+    query = select(runs.c.serial).where(lacking, *_scope(asked), *holding)
+    query, terms = _ordered(query, others)
+    return query.order_by(*terms, runs.c.serial.desc())
+
+
+def _within(column: ColumnElement[int], serials: Sequence[int]) -> ColumnElement[bool]:
+    return column == serials[0] if len(serials) == 1 else column.in_(list(serials))
+
+
+def _scope(asked: Asked) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = [_within(runs.c.experiment, asked.experiments), runs.c.kind != SERVICE]
+    if asked.view == ALL:
+        return found
+    archived = exists(
+        select(1).where(experiments.c.serial == runs.c.experiment, experiments.c.archived_at.is_not(None))
+    )
+    if asked.view == DELETED_ONLY:
+        return [*found, or_(is_hidden(), archived)]
+    if asked.view != ACTIVE_ONLY:
+        raise Refused("bad_request", f"There is no view {asked.view[:40]!r}.", "Use ACTIVE_ONLY, DELETED_ONLY or ALL.")
+    return [*found, ~is_hidden(), ~archived]
+
+
+# -- orders -----------------------------------------------------------------------------------------------------------
+
+
+def _ordered(query: Select[Any], orders: Sequence[Order]) -> tuple[Select[Any], list[ColumnElement[Any]]]:
+    terms: list[ColumnElement[Any]] = []
+    for number, order in enumerate(orders):
+        if order.kind == METRIC:
+            value = last_values.alias(f"order{number}")
+            mine = and_(value.c.run == runs.c.serial, value.c.name_hash == fingerprint(order.key))
+            query = query.outerjoin(value, mine)
+            terms.append(case((value.c.value.is_(None), 2), else_=value.c.is_nan))
+            column: ColumnElement[Any] = value.c.value
+        elif order.kind == PARAMETER:
+            text = parameters.alias(f"order{number}")
+            query = query.outerjoin(text, and_(text.c.run == runs.c.serial, text.c.key_hash == fingerprint(order.key)))
+            column = text.c.value
+            terms.append(case((column.is_(None), 1), else_=0))
+        elif order.kind == TAG and order.key not in (RUN_NAME, NOTE, PARENT):
+            tag = label_rows.alias(f"order{number}")
+            mine = and_(tag.c.run == runs.c.serial, labels.matches(tag, labels.TAG, order.key, None))
+            query = query.outerjoin(tag, mine)
+            column = tag.c.value
+            terms.append(case((column.is_(None), 1), else_=0))
+        elif order.kind == DATASET:
+            raise Refused("bad_filter", "Runs cannot be ordered by datasets.", "Order by a metric, parameter or tag.")
+        else:
+            column = _attribute(order.key)
+            terms.append(case((column.is_(None), 1), else_=0))
+        terms.append(column.desc() if order.descending else column.asc())
+    return query, terms
+
+
+# -- conditions -------------------------------------------------------------------------------------------------------
+
+
+def _all(connection: Connection, asked: Asked, conditions: Sequence[Condition]) -> Conditions:
+    return [_condition(connection, asked.experiments, each) for each in conditions]
+
+
+def _condition(connection: Connection, here: Sequence[int], asked: Condition) -> ColumnElement[bool]:
+    if asked.kind == METRIC:
+        # Not `exists`: the index has the runs that are meant, and to look for each run in it would take much longer.
+        mine = and_(_within(last_values.c.experiment, here), last_values.c.name_hash == fingerprint(asked.key))
+        return runs.c.serial.in_(select(last_values.c.run).where(mine, _compared(last_values, asked)))
+    if asked.kind == PARAMETER:
+        keyed = parameters.c.key_hash == fingerprint(asked.key)
+        columns = (parameters.c.run, parameters.c.value, parameters.c.value_hash)
+        return _of_texts(connection, asked, keyed, *columns)
+    if asked.kind == TAG and asked.key not in (RUN_NAME, NOTE, PARENT):
+        # What was noted of the source of a submitted run are properties, and shown as tags.
+        kinds = (labels.TAG, labels.PROPERTY) if asked.key.startswith("mlflow.") else (labels.TAG,)
+        matching = or_(*(labels.matches(label_rows, kind, asked.key, None) for kind in kinds))
+        columns = (label_rows.c.run, label_rows.c.value, label_rows.c.value_hash)
+        return _of_texts(connection, asked, matching, *columns)
+    if asked.kind == DATASET:
+        known: dict[str, ColumnElement[Any]] = {
+            "name": run_datasets.c.name,
+            "digest": run_datasets.c.digest,
+            "context": run_datasets.c.context,
+        }
+        if asked.key not in known:
+            title = f"A dataset has no {asked.key[:40]!r} to ask for."
+            raise Refused("bad_filter", title, "Use dataset.name, dataset.digest or dataset.context.")
+        there = _textual(connection, known[asked.key], asked)
+        return exists(select(1).where(run_datasets.c.run == runs.c.serial, there))
+    return _of_attribute(connection, asked)
+
+
+def _of_attribute(connection: Connection, asked: Condition) -> ColumnElement[bool]:
+    if asked.key in ATTRIBUTES.numbers:
+        assert isinstance(asked.value, (int, float))
+        return _SIGNS[asked.sign](_attribute(asked.key), int(max(-(2**62), min(2**62, asked.value * 1000))))
+    if asked.key == "status":
+        return _of_status(asked)
+    column = _attribute(asked.key)
+    if asked.sign == "IS NULL":
+        return column.is_(None)
+    if asked.sign == "IS NOT NULL":
+        return column.is_not(None)
+    return _textual(connection, column, asked)
+
+
+def _attribute(key: str) -> ColumnElement[Any]:
+    """The column that an attribute of a run, or a tag that is one, stands for. Times are in microseconds."""
+    made = func.coalesce(runs.c.started_at, runs.c.created_at)
+    name = func.coalesce(runs.c.display_name, runs.c.name)
+    id = case((experiments.c.name == DEFAULT, DEFAULT_ID), else_=experiments.c.id)
+    experiment = select(id).where(experiments.c.serial == runs.c.experiment).correlate(runs).scalar_subquery()
+    columns: dict[str, ColumnElement[Any]] = {
+        "run_id": runs.c.id,
+        "run_name": name,
+        "status": runs.c.status,
+        "user_id": runs.c.submitted_by,
+        "start_time": _microseconds(made),
+        "end_time": _microseconds(runs.c.ended_at),
+        "artifact_uri": literal(f"{SCHEME}/") + experiment + "/" + runs.c.id + "/artifacts",
+        "experiment_id": experiment,
+        RUN_NAME: name,
+        NOTE: runs.c.description,
+        PARENT: runs.c.parent_id,
+    }
+    return columns[key]
+
+
+def _microseconds(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A moment as the number that is stored."""
+    return type_coerce(column, BigInteger())
+
+
+def _of_status(asked: Condition) -> ColumnElement[bool]:
+    wanted = asked.value if isinstance(asked.value, tuple) else (asked.value,)
+    if asked.sign not in ("=", "!=", "IN", "NOT IN"):
+        raise Refused("bad_filter", f"A status is compared by =, !=, IN or NOT IN, and not by {asked.sign}.")
+    known = {each for several in STATUS.values() for each in several}
+    parts = []
+    for name in wanted:
+        if str(name).upper() == SCHEDULED:
+            parts.append(runs.c.status.not_in(sorted(known)))
+        else:
+            parts.append(runs.c.status.in_(STATUS.get(str(name).upper(), ())))
+    either = or_(false(), *parts)
+    return either if asked.sign in ("=", "IN") else not_(either)
+
+
+def _of_texts(
+    connection: Connection,
+    asked: Condition,
+    keyed: ColumnElement[bool],
+    owner: ColumnElement[int],
+    column: ColumnElement[Any],
+    hashed: ColumnElement[Any],
+) -> ColumnElement[bool]:
+    """A condition on parameters or tags: a run that lacks the key fulfils none but IS NULL."""
+    mine = and_(owner == runs.c.serial, keyed)
+    if asked.sign == "IS NULL":
+        return ~exists(select(1).where(mine))
+    if asked.sign == "IS NOT NULL":
+        return exists(select(1).where(mine))
+    if asked.sign == "=":
+        return runs.c.serial.in_(select(owner).where(keyed, hashed == fingerprint(str(asked.value))))
+    return exists(select(1).where(mine, _textual(connection, column, asked)))
+
+
+def _compared(table: FromClause, asked: Condition) -> ColumnElement[bool]:
+    value = asked.value
+    assert isinstance(value, (int, float))
+    if value != value:  # nothing is equal to what is no number, and everything differs from it
+        return true() if asked.sign == "!=" else false()
+    told = _SIGNS[asked.sign](table.c.value, float(value))
+    return or_(table.c.is_nan == 1, told) if asked.sign == "!=" else and_(table.c.is_nan == 0, told)
+
+
+def _textual(connection: Connection, column: ColumnElement[Any], asked: Condition) -> ColumnElement[bool]:
+    if isinstance(asked.value, tuple):
+        found = column.in_(list(asked.value))
+        return found if asked.sign == "IN" else not_(found)
+    value = str(asked.value)
+    if asked.sign == "LIKE" and connection.dialect.name == "sqlite":
+        return column.op("GLOB")(literal(_glob(value)))  # its LIKE does not tell capitals from others
+    if asked.sign in ("LIKE", "ILIKE"):
+        return column.like(value) if asked.sign == "LIKE" else column.ilike(value)
+    return column == value if asked.sign == "=" else column != value
+
+
+def _glob(pattern: str) -> str:
+    """
+    >>> _glob("a%b_[*]")
+    'a*b?[[][*]]'
+    """
+    return "".join({"%": "*", "_": "?", "*": "[*]", "?": "[?]", "[": "[[]"}.get(each, each) for each in pattern)
+
+
+_SIGNS: dict[str, Callable[[Any, Any], ColumnElement[bool]]] = {
+    "=": lambda column, value: column == value,
+    "!=": lambda column, value: column != value,
+    ">": lambda column, value: column > value,
+    ">=": lambda column, value: column >= value,
+    "<": lambda column, value: column < value,
+    "<=": lambda column, value: column <= value,
+}
+
+
+def milliseconds(moment: Any) -> int | None:
+    """A moment as MLflow writes it."""
+    return None if moment is None else int((moment - EPOCH).total_seconds() * 1000 + 0.5)

@@ -1,0 +1,48 @@
+"""MLflow in a job of several processes: every rank logs, autolog of scikit-learn and its models are in the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.frameworks import environment
+
+from azureml.core import Experiment
+from azureml.core.runconfig import MpiConfiguration
+
+if TYPE_CHECKING:
+    from tests.journeys.conftest import Yard
+
+SCRIPT = """
+    import os
+    import mlflow
+
+    rank = int(os.environ["RUNYARD_PROCESS_RANK"])
+    with mlflow.start_run():
+        for step in range(100):
+            mlflow.log_metric(f"loss_{rank}", step, step=step)
+        mlflow.log_metric("both", rank, step=rank)
+        mlflow.log_text(f"of rank {rank}", f"rank_{rank}.txt")
+        if rank == 0:
+            from sklearn.linear_model import LogisticRegression
+
+            mlflow.sklearn.autolog()
+            LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+            mlflow.register_model(f"runs:/{os.environ['AZUREML_RUN_ID']}/model", "gang_model")
+"""
+
+
+def test_every_rank_of_a_gang_logs(shared_yard: Yard) -> None:
+    config = shared_yard.config(SCRIPT)
+    config.run_config.environment.python.interpreter_path = str(environment("mlflow"))
+    config.run_config.framework = "Python"
+    config.run_config.communicator = "IntelMpi"
+    config.run_config.mpi = MpiConfiguration(process_count_per_node=2)
+    run = Experiment(shared_yard.workspace, "journey").submit(config)
+    assert run.wait_for_completion()["status"] == "Completed"
+    metrics = run.get_metrics()
+    assert metrics["loss_0"] == metrics["loss_1"] == list(range(100))
+    assert sorted(metrics["both"]) == [0, 1]
+    assert metrics["training_score"] == 1.0
+    assert {"outputs/rank_0.txt", "outputs/rank_1.txt", "outputs/model/MLmodel"} <= set(run.get_file_names())
+    model = shared_yard.workspace.models["gang_model"]
+    assert (model.run_id, model.version) == (run.id, 1)
