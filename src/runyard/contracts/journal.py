@@ -11,6 +11,8 @@ A line is strict JSON. Its first item is its kind:
     ["g", {key: value}]                  tags to set            ["G", [key, ...]]   tags to remove
     ["p", {key: value}]                  properties to add
     ["e", outcome, error]                the end of an interactive run: "completed" | "failed" | "canceled"
+    ["o", source, time, step, {name: value, ...}]   what was observed beside what the run logs: numbers at one moment,
+                                         each a series of its own, apart from a metric of the same name (SOURCES)
 
 A value is a number, a string, a bool or null; a float that JSON cannot hold is {"f": "nan" | "inf" | "-inf"}.
 Times are seconds since 1970, UTC. The file grows at its end only, so a byte offset at a line's end is a sequence
@@ -24,6 +26,7 @@ A telemetry folder holds
     wake                                 a named pipe, read by whoever delivers: "f" asks for a delivery at once
 
 The rank of a process, if it has one, is part of its writer's name (`rank3-...`), so that it costs nothing per point.
+For what a node runner has observed of its node, the number of the node takes its place.
 """
 
 from __future__ import annotations
@@ -35,13 +38,18 @@ from typing import Any
 
 VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
+OBSERVED = "o"
+
+SYSTEM, EVENTS = "system", "events"
+SOURCES = (SYSTEM, EVENTS)
+"""Where observed numbers are from: the machine (`runyard.contracts.load`), and event files that the script writes."""
 
 WAKE, FLUSH = "wake", b"f"
 
 RANK_VARIABLE = "RUNYARD_PROCESS_RANK"
 """The variable with the rank of each process of a distributed run, whatever its framework."""
 
-_RANK = re.compile(r"rank([0-9]{1,9})-", re.ASCII)
+_RANK = re.compile(r"(?:rank|node)([0-9]{1,9})-", re.ASCII)
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -86,8 +94,16 @@ def writer_name(rank: int | None, process: str) -> str:
     return process if rank is None else f"rank{rank}-{process}"
 
 
+def node_writer(node: int, process: str) -> str:
+    """
+    >>> node_writer(2, "system-1234"), rank_of("node2-system-1234")
+    ('node2-system-1234', 2)
+    """
+    return f"node{node}-{process}"
+
+
 def rank_of(writer: str) -> int | None:
-    """The rank of the process that has written a journal; None when it had none."""
+    """The rank of the process that has written a journal, or the node that it is about; None when it has neither."""
     found = _RANK.match(writer)
     return int(found[1]) if found is not None else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
@@ -29,6 +29,10 @@ def read(
     buckets: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many points of a series")] = None,
     limit: Annotated[int | None, Query(ge=1, le=100_000, description="at most so many metrics of a run")] = None,
     by_rank: Annotated[bool, Query(description="a series for each rank that logged it")] = False,
+    source: Annotated[
+        Literal["", "system", "events"],
+        Query(description="what was observed from there, instead of what the run has logged"),
+    ] = "",
 ) -> Response:
     wanted = [run_id]
     if recursive:
@@ -37,7 +41,7 @@ def read(
         context.pace.notice(wanted)
     staging.settle(context.store.database, wanted)
     pieces = streaming.gathered(
-        streaming.document(context.store.database, wanted, Asked(name, buckets, limit, by_rank)), PIECE
+        streaming.document(context.store.database, wanted, Asked(name, buckets, limit, by_rank, source)), PIECE
     )
     first = next(pieces)  # refused when there is no such run
     if len(first) < PIECE:

@@ -8,8 +8,22 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
+from runyard.contracts.journal import SYSTEM
 from runyard.store import tables
 from runyard.store.metrics import chunks, consolidation, thinning
 from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
@@ -99,8 +113,10 @@ class Found:
         # Fewer than were counted are stored when old ones were dropped; more, when some have come since.
         count = max(points, self.points)
         head = {"name": row.name, "kind": row.kind, "description": self.description, "count": count}
+        if row.kind == VALUES and row.type:
+            head["source"] = row.type
         ranks = sorted({each.rank for each in self.rows if each.rank is not None})
-        head = {**head, "ranks": ranks} if ranks else head
+        head = {**head, "nodes" if row.type == SYSTEM else "ranks": ranks} if ranks else head
         return {**head, "thinned": True} if self.is_thinned else head
 
 
@@ -111,26 +127,33 @@ def read(
     buckets: int | None = None,
     limit: int | None = None,
     by_rank: bool = False,
+    source: str = "",
 ) -> list[Metric]:
-    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them.
+    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them. With
+    a `source`, what was observed from there instead (`journal.SOURCES`).
 
     With `buckets`, a numeric series of more points than that comes as so many buckets, and any other metric with so
     many of its last values or rows. What several ranks have logged under one name is one metric, in the order of time;
     with `by_rank`, one for each of them.
     """
-    return contents(connection, find(connection, run_id, name, limit, by_rank), buckets)
+    return contents(connection, find(connection, run_id, name, limit, by_rank, source), buckets)
 
 
 def find(
-    connection: Connection, run_id: str, name: str | None = None, limit: int | None = None, by_rank: bool = False
+    connection: Connection,
+    run_id: str,
+    name: str | None = None,
+    limit: int | None = None,
+    by_rank: bool = False,
+    source: str = "",
 ) -> list[Found]:
     """The metrics of a run as `read` returns them, without their points."""
     run = runs.serial_of(connection, run_id)
-    query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
+    query = select(tables.series).where(tables.series.c.run == run, is_of(source)).order_by(tables.series.c.serial)
     if name is not None:
         query = query.where(tables.series.c.name == clean(name))
     elif limit is not None:
-        query = _only_first(query, run, limit)
+        query = _only_first(query, run, limit, source)
     rows = connection.execute(query).all()
     described = _descriptions(connection, run)
     return [Found(run, group, described.get(group[0].name)) for group in _together(rows, by_rank).values()]
@@ -150,11 +173,25 @@ def contents(connection: Connection, metrics: Sequence[Found], buckets: int | No
     return [found[serial] for serial in sorted(found)]
 
 
-def _only_first(query: Select[Any], run: int, limit: int) -> Select[Any]:
+def is_of(source: str = "") -> ColumnElement[bool]:
+    """Which series are those of one source, or what the run itself has logged."""
+    columns = tables.series.c
+    if source:
+        return and_(columns.kind == VALUES, columns.type == source)
+    return or_(columns.kind != VALUES, columns.type == "")
+
+
+def _only_first(query: Select[Any], run: int, limit: int, source: str) -> Select[Any]:
     """The series of the metrics that came first, of whichever rank."""
     columns = tables.series.c
     of = (columns.kind, columns.type, columns.name)
-    first = select(*of).where(columns.run == run).group_by(*of).order_by(func.min(columns.serial)).limit(limit)
+    first = (
+        select(*of)
+        .where(columns.run == run, is_of(source))
+        .group_by(*of)
+        .order_by(func.min(columns.serial))
+        .limit(limit)
+    )
     wanted = first.subquery("wanted")
     return query.join(wanted, and_(*(column == wanted.c[column.name] for column in of)))
 

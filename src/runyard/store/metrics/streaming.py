@@ -38,6 +38,7 @@ class Asked:
     buckets: int | None = None
     limit: int | None = None
     by_rank: bool = False
+    source: str = ""
 
 
 def document(database: Database, run_ids: Iterable[str], asked: Asked) -> Iterator[bytes]:
@@ -56,7 +57,7 @@ def document(database: Database, run_ids: Iterable[str], asked: Asked) -> Iterat
 def _of_run(database: Database, run_id: str, asked: Asked) -> Iterator[Iterable[bytes]]:
     """The metrics of a run, each in pieces."""
     with database.read() as connection:
-        metrics = series.find(connection, run_id, asked.name, asked.limit, asked.by_rank)
+        metrics = series.find(connection, run_id, asked.name, asked.limit, asked.by_rank, asked.source)
         is_small = sum(metric.points for metric in metrics) <= LARGE
         whole = series.contents(connection, metrics, asked.buckets) if is_small else []
     for content in whole:
