@@ -118,6 +118,7 @@ PROTOCOL = {
     "DELETE /api/workspaces/{workspace}/services/{name}",
     "DELETE /api/workspaces/{workspace}/services/{name}/versions/{version}",
     "GET /api/comparisons",
+    "GET /api/workspaces/{workspace}/load",
     "GET /api/comparisons/source",
     "GET /api/workspaces/{workspace}/models",
     "GET /api/workspaces/{workspace}/models/{name}/{version}",

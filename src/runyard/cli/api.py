@@ -196,6 +196,11 @@ class Api:
         found: list[dict[str, Any]] = self.client.get("/api/comparisons/source", {"run": list(run_ids)})["files"]
         return found
 
+    def loads(self) -> dict[str, Any]:
+        """The live runs of all workspaces, with what their nodes are doing."""
+        found = [self.client.get(f"{_of(workspace)}/load")["runs"] for workspace in self.workspaces()]
+        return {"runs": [run for some in found for run in some]}
+
     def make(self, request: dict[str, Any]) -> RunDocument:
         """Make a run of a request that names all it needs."""
         made: RunDocument = self.client.post("/api/runs", request)

@@ -35,6 +35,7 @@ COMMANDS = {
     "get": ("files", HISTORY),
     "compare": ("views.compare", HISTORY),
     "diff": ("views.compare", HISTORY),
+    "top": ("views.top", RUNS),
     "rerun": ("views.rerun", RUNS),
     "tensorboard": ("views.tensorboard", HISTORY),
     "up": ("server", SERVER),

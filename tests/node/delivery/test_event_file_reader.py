@@ -79,7 +79,7 @@ def test_a_copy_that_begins_the_same_is_the_same_file_and_another_one_is_not(tmp
     read_all(file)
     path.write_bytes(frames([8.0, 9.0, 10.0], tag="third"))  # in place, and longer
     read_all(file)
-    assert [list(line[4].items())[0] for line in lines(tmp_path)] == [
+    assert [next(iter(line[4].items())) for line in lines(tmp_path)] == [
         ("loss", 1.0),
         ("loss", 2.0),
         ("other", 7.0),

@@ -130,6 +130,7 @@ USERS = {
     ("PUT", f"{WS}/secrets/{{name}}"),
     ("DELETE", f"{WS}/secrets/{{name}}"),
     ("GET", "/metrics"),
+    ("GET", f"{WS}/load"),
     ("POST", "/api/objects/handed"),
     ("GET", "/api/server"),
     ("GET", "/api/usage"),
