@@ -38,6 +38,7 @@ COMMANDS = {
     "top": ("views.top", RUNS),
     "rerun": ("views.rerun", RUNS),
     "tensorboard": ("views.tensorboard", HISTORY),
+    "studio": ("views.studio", RUNS),
     "up": ("server", SERVER),
     "down": ("server", SERVER),
     "serve": ("server", SERVER),
