@@ -30,7 +30,7 @@ def read(
     context: Context,
     first: Annotated[int, Query(description="the first line is 0; below 0: so many from the end")] = 0,
     number: Annotated[int, Query(ge=1, le=MOST_LINES)] = 1000,
-    find: Annotated[str | None, Query(min_length=1, max_length=200, description="instead: lines that hold this")] = None,
+    find: Annotated[str | None, Query(min_length=1, max_length=200, description="instead: lines with this")] = None,
 ) -> Response:
     name = names.check_file(name)
     opened = open_file(context.store, run_id, name)
