@@ -186,6 +186,15 @@ class Api:
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 
+    def studio_link(self) -> dict[str, Any]:
+        """A link that signs one browser in, and when it expires."""
+        made: dict[str, Any] = self.client.post("/api/studio/links")
+        return made
+
+    def end_studio_sessions(self) -> int:
+        """Sign every browser out; how many were signed in."""
+        return int(self.client.delete("/api/studio/sessions")["ended"])
+
     def compare(self, run_ids: Sequence[str]) -> dict[str, Any]:
         """Several runs, and a row for each thing that can differ."""
         answer: dict[str, Any] = self.client.get("/api/comparisons", {"run": list(run_ids)})

@@ -37,6 +37,7 @@ COMMANDS = {
     "diff": ("views.compare", HISTORY),
     "rerun": ("views.rerun", RUNS),
     "tensorboard": ("views.tensorboard", HISTORY),
+    "studio": ("views.studio", RUNS),
     "up": ("server", SERVER),
     "down": ("server", SERVER),
     "serve": ("server", SERVER),

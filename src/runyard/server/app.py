@@ -42,7 +42,7 @@ from runyard.server.api.assets import model_links, models, service_stops, servic
 from runyard.server.api.assets import secrets as vault_secrets
 from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
-from runyard.server.api.views import comparisons, lines, sources
+from runyard.server.api.views import comparisons, lines, sign_in, sources
 from runyard.server.context import ServerContext
 from runyard.server.ingest import Ingest
 from runyard.server.live import Live
@@ -54,7 +54,10 @@ from runyard.server.middleware.protocol import ProtocolCheck
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
+from runyard.server.studio import entry
 from runyard.server.studio import routes as page
+from runyard.server.studio.pages import PAGES
+from runyard.server.studio.sessions import Sessions
 from runyard.store.content import sweeping
 from runyard.store.content.secrets import Secrets
 from runyard.store.errors import StoreError
@@ -69,7 +72,7 @@ ROUTES = (
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
     *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
     *(models, model_links, services, service_stops),
-    *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, usage, page),
+    *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, sign_in, usage, page),
 )
 
 
@@ -108,6 +111,7 @@ def create_app(settings: Settings) -> FastAPI:
                 readiness=Readiness(store),
                 ingest=ingest,
                 pace=pace,
+                sessions=Sessions(store.database, settings),
                 started_at=datetime.now(timezone.utc),
             )
             stack.callback(live.close)
@@ -121,6 +125,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.insert(0, deliveries.route)  # the first one that is compared with an address
     for routes in ROUTES:
         app.include_router(routes.router)
+    for router in (entry.router, entry.files, *(each.router for each in PAGES), entry.rest):
+        app.include_router(router)
     problems.install(app)
     app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])
     app.add_middleware(auth.Authentication, tokens=tokens)

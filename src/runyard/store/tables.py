@@ -555,6 +555,16 @@ workspace_settings = Table(
     Column("value", CleanText, nullable=False),
 )
 
+studio_sessions = Table(
+    "studio_sessions",
+    metadata,
+    Column("hash", LargeBinary, primary_key=True),
+    Column("kind", CleanText, nullable=False),  # a link, or the session that one was exchanged for
+    Column("host", CleanText, nullable=False),  # the server's name in the address that it is good for
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+)
+
 wheels = Table(
     "wheels",
     metadata,

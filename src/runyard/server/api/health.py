@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from fastapi import APIRouter
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from runyard import __version__
 from runyard.contracts import OLDEST_PROTOCOL, PROTOCOL
@@ -21,7 +21,9 @@ router = APIRouter(tags=["server"])
 
 
 @router.get("/", summary="What a browser sees that comes here; open to all", response_class=HTMLResponse)
-async def front() -> Response:
+async def front(request: Request, context: Context) -> Response:
+    if await context.sessions.of(request.headers) is not None:
+        return RedirectResponse("/studio/", 303)
     return HTMLResponse(render.front(), headers={"Content-Security-Policy": render.POLICY})
 
 
