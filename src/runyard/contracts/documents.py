@@ -127,6 +127,7 @@ class _Details(TypedDict, total=False):
     logs: list[str]
     dropped_logs: list[str]
     outputs: list[dict[str, Any]]  # what a run has written as data: name, dataset, complete, registered, version
+    account: dict[str, Any]  # what it is doing, or what ended it, in words, with the next step
     models: list[str]  # the ids of those that were registered from it
     token: str
     size: int  # in lists, on request

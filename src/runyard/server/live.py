@@ -20,11 +20,12 @@ _WAITING = 10_000
 
 @dataclass(frozen=True)
 class News:
-    """What has happened since the last look. `over`: nothing more will come."""
+    """What has happened since the last look. `over`: nothing more will come. `metrics`: some were logged."""
 
     files: dict[str, int]
     states: list[StateChange]
     over: bool = False
+    metrics: bool = False
 
 
 @dataclass(eq=False)
@@ -37,6 +38,7 @@ class Subscription:
     _files: dict[str, int] = field(default_factory=dict)
     _states: list[StateChange] = field(default_factory=list)
     _over: bool = False
+    _metrics: bool = False
     _rung: bool = False
 
     async def news(self, timeout: float) -> News | None:
@@ -46,17 +48,24 @@ class Subscription:
         except asyncio.TimeoutError:
             return None
         with self._lock:
-            news = News(self._files, self._states, self._over)
-            self._files, self._states, self._rung = {}, [], False
+            news = News(self._files, self._states, self._over, self._metrics)
+            self._files, self._states, self._rung, self._metrics = {}, [], False, False
             self._ready.clear()
         return news
 
-    def add(self, file: tuple[str, int] | None = None, state: StateChange | None = None, over: bool = False) -> None:
+    def add(
+        self,
+        file: tuple[str, int] | None = None,
+        state: StateChange | None = None,
+        over: bool = False,
+        metrics: bool = False,
+    ) -> None:
         """Store a piece of news. The caller holds the lock."""
         if file is not None:
             self._files[file[0]] = file[1]
         if state is not None:
             self._states.append(state)
+        self._metrics = self._metrics or metrics
         self._over = self._over or over or len(self._files) + len(self._states) > _WAITING
         if not self._rung:
             self._rung = True
@@ -92,6 +101,14 @@ class Live:
         with self._lock:
             for each in self._subscriptions.get(run_id, ()):
                 each.add(file=(name, size))
+
+    def metrics(self, run_id: str) -> None:
+        """Lines of a journal were stored: there may be new points."""
+        if run_id not in self._subscriptions:
+            return
+        with self._lock:
+            for each in self._subscriptions.get(run_id, ()):
+                each.add(metrics=True)
 
     @contextmanager
     def subscribe(self, run_id: str) -> Iterator[Subscription]:

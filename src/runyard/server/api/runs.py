@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -19,11 +18,11 @@ from runyard.server.requests.facts import FactReport
 from runyard.server.requests.labels import pairs
 from runyard.server.requests.run import RunRequest
 from runyard.server.responses import documents
-from runyard.server.responses.documents import Json, answer
+from runyard.server.responses.documents import answer
+from runyard.server.responses.run_details import details
 from runyard.server.threads import in_writer_thread
 from runyard.store import damage
-from runyard.store.assets import models, run_outputs
-from runyard.store.content import deletion, files, snapshots, usage
+from runyard.store.content import deletion, snapshots, usage
 from runyard.store.runs import runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
 
@@ -119,27 +118,7 @@ def find(
 
 @router.get("/{run_id}", summary="One run with all that is known of it")
 def get(run_id: SeenRun, request: Request, caller: AnyCaller, context: Context) -> Response:
-    with context.store.database.read() as connection:
-        row = runs.get(connection, run_id)
-        definition, launch = runs.definition_and_launch(connection, run_id)
-        history = runs.states(connection, run_id)
-        entries = documents.logs(files.find(connection, run_id))
-        dropped = files.dropped_logs(connection, run_id)
-        written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
-        registered = models.of_run(connection, run_id)
-    if not reach.may_lead(context, caller, run_id):
-        definition = documents.without_variables(definition)
-        launch = None if launch is None else documents.without_variables(launch)
-    more: Json = {
-        "definition": definition,
-        "launch": launch,
-        "states": [documents.state(change) for change in history],
-        "logs": [entry.name for entry in entries],
-        "dropped_logs": dropped,
-        "outputs": [asdict(each) for each in written],
-        "models": [f"{name}:{version}" for name, version in registered],
-    }
-    return answer({**documents.run(row, context, request.base_url), **more})
+    return answer(details(context, run_id, request.base_url, reach.may_lead(context, caller, run_id)))
 
 
 @router.patch("/{run_id}", summary="Tag or rename a run, or add properties")

@@ -37,6 +37,9 @@ from runyard.store.tables import clean, fingerprint
 FEW = 100
 """Up to so many series are selected one by one; beyond that, all between the first and the last are read."""
 
+Window = tuple[int, int | None]
+"""The points of a series from the first on, to before the second."""
+
 Metric = dict[str, Any]
 """One metric in the form of docs/protocol.md (M)."""
 
@@ -142,16 +145,17 @@ def read(
 def find(
     connection: Connection,
     run_id: str,
-    name: str | None = None,
+    name: str | Sequence[str] | None = None,
     limit: int | None = None,
     by_rank: bool = False,
     source: str = "",
 ) -> list[Found]:
-    """The metrics of a run as `read` returns them, without their points."""
+    """The metrics of a run as `read` returns them, without their points; `name` may be several."""
     run = runs.serial_of(connection, run_id)
     query = select(tables.series).where(tables.series.c.run == run, is_of(source)).order_by(tables.series.c.serial)
     if name is not None:
-        query = query.where(tables.series.c.name == clean(name))
+        wanted = [name] if isinstance(name, str) else name
+        query = query.where(tables.series.c.name.in_([clean(each) for each in wanted]))
     elif limit is not None:
         query = _only_first(query, run, limit, source)
     rows = connection.execute(query).all()
@@ -159,8 +163,11 @@ def find(
     return [Found(run, group, described.get(group[0].name)) for group in _together(rows, by_rank).values()]
 
 
-def contents(connection: Connection, metrics: Sequence[Found], buckets: int | None = None) -> list[Metric]:
-    """Metrics with their points. One metric at a time is in memory unpacked."""
+def contents(
+    connection: Connection, metrics: Sequence[Found], buckets: int | None = None, window: Window | None = None
+) -> list[Metric]:
+    """Metrics with their points. One metric at a time is in memory unpacked. With `buckets` and a `window`, a numeric
+    series comes as the buckets of those points alone."""
     waiting = {row.serial: metric for metric in metrics for row in metric.rows}
     held: dict[int, list[list[Chunk]]] = {}
     found: dict[int, Metric] = {}
@@ -169,7 +176,7 @@ def contents(connection: Connection, metrics: Sequence[Found], buckets: int | No
         first = metric.rows[0].serial
         held.setdefault(first, []).append(pieces)
         if len(held[first]) == len(metric.rows):
-            found[first] = _content(metric, held.pop(first), buckets)
+            found[first] = _content(metric, held.pop(first), buckets, window)
     return [found[serial] for serial in sorted(found)]
 
 
@@ -208,7 +215,7 @@ def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
     return (row.kind, row.type, row.name, row.rank if by_rank else None)
 
 
-def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> Metric:
+def _content(metric: Found, series: list[list[Chunk]], buckets: int | None, window: Window | None) -> Metric:
     row = metric.rows[0]
     points = sum(chunk.count for pieces in series for chunk in pieces)
     head = metric.head(points)
@@ -216,9 +223,19 @@ def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> M
         return {**head, **_left([chunk for pieces in series for chunk in pieces], buckets)}
     if buckets is not None and points > buckets:
         if row.kind == VALUES and all(chunk.is_numeric for pieces in series for chunk in pieces):
+            if window is not None:
+                first, until = _clamped(window, points)
+                found = downsampled(merged(series), until - first, buckets, first)
+                return {**head, "first": first, "buckets": found}
             return {**head, "buckets": downsampled(merged(series), points, buckets)}
         return {**head, **_last(_points(row, _newest(list(merged(series)), buckets)), buckets)}
     return {**head, **_points(row, list(merged(series)))}
+
+
+def _clamped(window: Window, points: int) -> tuple[int, int]:
+    """A window within a series of so many points, of one point at least."""
+    first = min(window[0], points - 1)
+    return first, max(first + 1, points if window[1] is None else min(window[1], points))
 
 
 def _left(pieces: Iterable[Chunk], buckets: int | None) -> Metric:
