@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from runyard import __version__
 from runyard.contracts import OLDEST_PROTOCOL, PROTOCOL
+from runyard.server import condition
 from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.middleware.problems import Problem
@@ -64,3 +65,8 @@ def server(context: Context) -> Response:
             "started_at": timestamp(context.started_at),
         }
     )
+
+
+@router.get("/api/server/condition", summary="How the server stands: disk, database, checks", dependencies=[User])
+def condition_now(context: Context) -> Response:
+    return answer(condition.of(context))

@@ -97,6 +97,7 @@ _CODES = {
         "unknown_vm_size",
         "engine_refused",
         "engine_away",
+        "service_away",
         "invalid_service",
     ),
     426: ("client_too_old", "client_too_new"),

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from runyard.server.studio.pages import runs
+from runyard.server.studio.pages import (
+    about,
+    compute,
+    data,
+    datastores,
+    environments,
+    models,
+    runs,
+    services,
+    sweeps,
+)
 
-PAGES = (runs,)
+PAGES = (about, runs, sweeps, models, services, data, datastores, environments, compute)
