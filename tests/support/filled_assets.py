@@ -115,7 +115,8 @@ def data(client: Client, folder: Path) -> str:
     for number in range(3):
         (folder / f"{number}.csv").write_text("a,b\n" * (number + 1))
     (folder / "<b>bold<b>.csv").write_text("x")
-    definition: Any = {"kind": "file", "sources": [{"url": folder.as_uri() + "/"}], "steps": []}
+    client.ok("POST", f"{WS}/datastores", {"name": "lab", "kind": "folder", "settings": {"path": str(folder)}})
+    definition: Any = {"kind": "file", "sources": [{"datastore": "lab", "path": ""}], "steps": []}
     made = client.ok("POST", f"{WS}/datasets", {"definition": definition})
     body = {"name": "numbers", "description": EVIL, "tags": {EVIL: EVIL}}
     client.ok("POST", f"{WS}/datasets/{made['id']}/registrations", body)
