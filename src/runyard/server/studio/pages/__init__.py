@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from runyard.server.studio.pages import runs
+from runyard.server.studio.pages import compare, run, runs
 
-PAGES = (runs,)
+PAGES = (runs, run, compare)
