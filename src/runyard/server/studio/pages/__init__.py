@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from runyard.server.studio.pages import (
     about,
+    compare,
     compute,
     data,
     datastores,
     environments,
     models,
+    run,
     runs,
     services,
     sweeps,
 )
 
-PAGES = (about, runs, sweeps, models, services, data, datastores, environments, compute)
+PAGES = (about, runs, run, compare, sweeps, models, services, data, datastores, environments, compute)

@@ -129,7 +129,8 @@ export class LineChart extends Chart {
    * @param {boolean} dark
    */
   colour(at, dark) {
-    return this.settings.series?.[at].colour ?? colourOf(at, dark);
+    const series = this.settings.series?.[at];
+    return series?.colour ?? colourOf(series?.index ?? at, dark);
   }
 
   /**

@@ -8,6 +8,7 @@
  * @property {ArrayLike<number>} [low] The smallest value of the points that each point stands for.
  * @property {ArrayLike<number>} [high]
  * @property {string} [colour]
+ * @property {number} [index] Which of the row of colours it has; its place among the series without.
  * @property {number[]} [dash]
  * @property {string} [note] Shown beside the name.
  */
