@@ -46,6 +46,7 @@ def show_one(
             workspace=workspace, properties=[(seen.OF_DATASET + chosen.id, None)], include_children=True
         )
         readers, _ = runs.find(connection, reading, READERS)
+    api = f"/api/workspaces/{templating.part(workspace)}"
     return templating.render(
         request,
         "dataset.html",
@@ -56,7 +57,7 @@ def show_one(
         kind=_kind(chosen.definition),
         versions=versions,
         readers=[_reader(row, chosen.id) for row in readers],
-        data={"files": f"/api/workspaces/{templating.part(workspace)}/datasets/{chosen.id}/files"},
+        data={"files": f"{api}/datasets/{chosen.id}/files", "content": "", "base": api},
     )
 
 

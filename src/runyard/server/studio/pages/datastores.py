@@ -37,7 +37,7 @@ def show(workspace: str, request: Request, viewer: Viewer, context: Context) -> 
 def show_one(workspace: str, name: str, request: Request, viewer: Viewer, context: Context) -> Response:
     with context.store.database.read() as connection:
         found = datastores.get(connection, workspace, name)
-    files = f"/api/workspaces/{templating.part(workspace)}/datastores/{templating.part(name)}/files"
+    api = f"/api/workspaces/{templating.part(workspace)}/datastores/{templating.part(name)}"
     is_database = found.kind in contract.DATABASES
     return templating.render(
         request,
@@ -48,5 +48,5 @@ def show_one(workspace: str, name: str, request: Request, viewer: Viewer, contex
         datastore=found,
         says=contract.KINDS[found.kind].says,
         is_database=is_database,
-        data={"files": "" if is_database else files},
+        data={"files": "" if is_database else f"{api}/files", "content": f"{api}/content", "base": ""},
     )

@@ -81,12 +81,12 @@ every(NODES_EVERY, async () => {
 /** @param {any} target @param {any} answer */
 function card(target, answer) {
   const size = [target.type, target.vm_size, `on ${target.engine}`].filter(Boolean).join(", ");
-  const most = target.max_nodes === null || target.max_nodes === undefined ? "as many as there are" : String(target.max_nodes);
+  const most = target.max_nodes === null || target.max_nodes === undefined ? "no limit" : `${target.max_nodes} at most`;
   return h("div", { class: "card" },
     h("h3", null, target.name),
     h("p", { class: "faint" }, size),
     h("dl", { class: "facts" },
-      h("dt", null, "Nodes"), h("dd", null, `${target.status.current_nodes} now, ${most} at most`),
+      h("dt", null, "Nodes"), h("dd", null, `${target.status.current_nodes} now, ${most}`),
       h("dt", null, "State"), h("dd", null, target.status.allocation_state)),
     answer.problem ? h("div", { class: "problem" }, h("p", null, answer.problem)) : null,
     answer.nodes.length ? h("ul", { class: "plain" }, ...answer.nodes.slice(0, 40).map((/** @type {any} */ node) => h("li", { class: "row" },

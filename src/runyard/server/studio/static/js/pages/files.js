@@ -5,7 +5,8 @@ import { byId, bytes, embedded, h, replace } from "../core/dom.js";
 
 const PIECE = 200;
 
-const address = embedded().files;
+/** `content` is where the bytes of a file are, by its path; without it, a file says itself where, below `base`. */
+const { files: address, content, base } = embedded();
 const place = byId("files");
 const body = h("tbody", null);
 const more = h("p", { class: "pager" });
@@ -13,7 +14,7 @@ let shown = 0;
 
 /** @param {any} file */
 function row(file) {
-  const href = typeof file.content === "string" && file.content.startsWith("/api/") ? file.content : null;
+  const href = content ? `${content}?path=${encodeURIComponent(file.path)}` : file.content ? `${base}/${file.content}` : null;
   const name = href ? h("a", { href, download: true }, file.path) : file.path;
   return h("tr", null, h("td", { class: "wrap" }, name), h("td", { class: "number" }, bytes(file.size)));
 }

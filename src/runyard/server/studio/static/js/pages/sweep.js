@@ -46,10 +46,15 @@ function drawProgress(sweep, known) {
   const inOrder = [...known].sort((one, other) => one.number - other.number);
   const choose = maximizes(sweep) ? Math.max : Math.min;
   let best = inOrder.length ? Number(inOrder[0].best) : 0;
-  const so = inOrder.map((each) => (best = choose(best, Number(each.best))));
+  // A step where a child is better than all before it.
+  const steps = inOrder.flatMap((each) => {
+    const before = best;
+    best = choose(best, Number(each.best));
+    return [[each.number, before], [each.number, best]];
+  });
   progress.update([
     { name: "each child", x: inOrder.map((each) => each.number), y: inOrder.map((each) => Number(each.best)), dash: [2, 3] },
-    { name: "best so far", x: inOrder.map((each) => each.number), y: so },
+    { name: "best so far", x: steps.map(([x]) => x), y: steps.map(([, y]) => y) },
   ]);
 }
 
