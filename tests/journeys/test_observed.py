@@ -11,7 +11,7 @@ import pytest
 
 from azureml.core import Run
 from runyard.cli.commands.views import top
-from runyard.contracts import load
+from runyard.contracts.observed import load
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard

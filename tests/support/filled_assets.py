@@ -99,11 +99,11 @@ def model(client: Client, name: str = "digits") -> str:
     return str(run["id"])
 
 
-def service(client: Client, name: str = "adder") -> None:
+def service(client: Client, name: str = "adder", **settings: Any) -> None:
     """One that is up, whose script says what it takes."""
     source = snapshot(client, score__py=SCORE.encode(), swagger3__json=json.dumps(DESCRIPTION).encode())
     launch = {"snapshot_id": source, "entry_script": "score.py", "interpreter": sys.executable}
-    client.ok("POST", f"{WS}/services", {"name": name, "kind": "aci", "launch": launch})
+    client.ok("POST", f"{WS}/services", {"name": name, "kind": "aci", "launch": launch, "settings": settings})
     path = f"{WS}/services/{name}"
     wait_until(lambda: client.ok("GET", path)["operation"]["state"] != "Running", "the service")
     found = client.ok("GET", path)

@@ -50,6 +50,7 @@ FRAMEWORKS = {
     ),
     "ray": Framework(("ray[default]==2.60.0",)),
     "tensorboard": Framework(("tensorboard==2.21.0",)),
+    "jupyterlab": Framework(("jupyterlab==4.6.6", "ipykernel")),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
 }
 if platform.machine() == "x86_64":  # it is made for no other

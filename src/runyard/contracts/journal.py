@@ -42,7 +42,7 @@ OBSERVED = "o"
 
 SYSTEM, EVENTS = "system", "events"
 SOURCES = (SYSTEM, EVENTS)
-"""Where observed numbers are from: the machine (`runyard.contracts.load`), and event files that the script writes."""
+"""Where observed numbers are from: the machine (`runyard.contracts.observed.load`), and the script's event files."""
 
 WAKE, FLUSH = "wake", b"f"
 

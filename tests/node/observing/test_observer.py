@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from runyard.contracts import journal, load
+from runyard.contracts import journal
+from runyard.contracts.observed import load
 from runyard.node.observing import observer
 from runyard.node.observing.observer import Observer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runyard.contracts import load
+from runyard.contracts.observed import load
 from runyard.node.observing.sampler import LINUX, Sampler
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runyard.contracts import load
 from runyard.contracts.journal import EVENTS, SYSTEM, line, node_writer
+from runyard.contracts.observed import load
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals, latest, series, staging
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from typing import Callable, Collection, Dict
 
-from runyard.contracts import load
+from runyard.contracts.observed import load
 
 LIBRARY = "libnvidia-ml.so.1"
 COMMAND = "nvidia-smi"

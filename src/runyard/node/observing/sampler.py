@@ -1,4 +1,4 @@
-"""One look at this node and at the run's processes, as numbers by the names of `runyard.contracts.load`."""
+"""One look at this node and at the run's processes, as numbers by the names of `runyard.contracts.observed.load`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Collection
 
-from runyard.contracts import load
+from runyard.contracts.observed import load
 from runyard.node.observing import gpus, mac
 from runyard.node.observing.linux import Counters, Machine
 from runyard.node.observing.members import Members

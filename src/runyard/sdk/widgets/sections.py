@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Iterator, Mapping, Sequence
 
-from runyard.contracts import load, states
+from runyard.contracts import states
+from runyard.contracts.observed import load
 from runyard.sdk.notebook import escape
 from runyard.sdk.printable import printable
 from runyard.sdk.widgets import curves

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Sequence, cast
 
 from runyard.client.http import quote
-from runyard.contracts import load
 from runyard.contracts.documents import MetricDocument, RunDocument
 from runyard.contracts.journal import EVENTS, SYSTEM
+from runyard.contracts.observed import load
 from runyard.sdk.exceptions import AzureMLException
 from runyard.sdk.workspace.service import Service
 

@@ -16,7 +16,7 @@ from runyard.store.slices import slices
 
 @dataclass
 class NodeLoad:
-    """What one node of a run was doing at the moment `time`, by the names of `runyard.contracts.load`."""
+    """What one node of a run was doing at the moment `time`, by the names of `runyard.contracts.observed.load`."""
 
     node: int
     time: float = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runyard.cli.commands.views import top
-from runyard.contracts import load
+from runyard.contracts.observed import load
 
 RUN: dict[str, Any] = {
     "id": "r_1",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runyard.contracts import load
 from runyard.contracts.journal import SYSTEM, line, node_writer
+from runyard.contracts.observed import load
 
 if TYPE_CHECKING:
     from tests.server.conftest import Served

@@ -11,7 +11,7 @@ from runyard.cli.options import JsonOption
 from runyard.cli.output import formatting, screen
 from runyard.cli.output.terminal import readable_line
 from runyard.cli.parameters import Option
-from runyard.contracts import load
+from runyard.contracts.observed import load
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

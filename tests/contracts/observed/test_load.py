@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runyard.contracts import load
+from runyard.contracts.observed import load
 
 
 def test_every_name_has_a_unit() -> None:
