@@ -349,11 +349,12 @@ def _ensure(connection: Connection, run: int, wanted: list[SeriesName], rank: in
 
 
 def _stand_for(connection: Connection, run: int, fresh: Sequence[dict[str, Any]]) -> None:
-    """Lists of runs show and sort one series of each name: the first one, where several ranks log it."""
+    """Lists of runs show and sort one series of each name: the first one, where several ranks log it. What is only
+    observed of a run is in no list."""
     taken = set(map(bytes, connection.scalars(_STANDING, {"of": run})))
     for row in fresh:
         name = fingerprint(row["name"])
-        stands = row["kind"] == VALUES and name not in taken
+        stands = row["kind"] == VALUES and not row["type"] and name not in taken
         row["sorted_as"] = name if stands else None
         if stands:
             taken.add(name)

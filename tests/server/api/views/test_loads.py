@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import func, select
 
 from runyard.contracts.journal import SYSTEM, line, node_writer
 from runyard.contracts.observed import load
+from runyard.store import tables
 
 if TYPE_CHECKING:
     from tests.server.conftest import Served
@@ -32,6 +34,9 @@ def test_runs_that_go_on_and_what_their_nodes_do(served: Served) -> None:
     metrics = client.ok("GET", f"/api/runs/{run['id']}/metrics?source=system&by_rank=true")["metrics"][run["id"]]
     assert [(each["nodes"], each["values"]) for each in metrics] == [([0], [0.5]), ([1], [1.5])]
     assert client.ok("GET", f"/api/runs/{run['id']}/metrics/names")["metrics"] == []
+    with served.app.state.context.store.database.read() as connection:
+        standing = select(func.count()).select_from(tables.series).where(tables.series.c.sorted_as.is_not(None))
+        assert connection.scalar(standing) == 0, "lists of runs neither show nor sort by them"
 
 
 @pytest.mark.parametrize("wrong", ["limit=0", "limit=501", "limit=x"])
