@@ -32,7 +32,9 @@ def test_every_line_is_found_where_it_is(seed: int) -> None:
     for first in {0, 1, len(expected) // 2, len(expected) // 2 + 1, len(expected) - 1}:
         rows = lines.read(io.BytesIO(content), counts, first, 7)
         shown = [row.text for row in rows]
-        assert shown == [each[:LONGEST].decode("utf-8", "replace") for each in expected[first : first + 7]][: len(shown)]
+        assert (
+            shown == [each[:LONGEST].decode("utf-8", "replace") for each in expected[first : first + 7]][: len(shown)]
+        )
         assert shown
     assert lines.read(io.BytesIO(content), counts, len(expected), 7) == []
     assert lines.read(io.BytesIO(b""), counts_of(b""), 0, 7) == []

@@ -26,7 +26,9 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
-_IMPORT = re.compile(r"""^\s*(?:import|import\b[^;'"()]*\bfrom|export\b[^;'"()=]*\bfrom)\s*["'](\.[^"']+)["']""", re.MULTILINE)
+_IMPORT = re.compile(
+    r"""^\s*(?:import|import\b[^;'"()]*\bfrom|export\b[^;'"()=]*\bfrom)\s*["'](\.[^"']+)["']""", re.MULTILINE
+)
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
