@@ -20,6 +20,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(BIN)/python -m tests.support.javascript
 
 # What needs no cluster, container or framework, and starts no whole story (tests/support/needs.py): before each commit.
 quick: check
@@ -77,4 +78,4 @@ $(VENV)/.dev: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .test-environments .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) node_modules .test-environments .mypy_cache .pytest_cache .ruff_cache build dist

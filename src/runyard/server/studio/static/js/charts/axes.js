@@ -33,7 +33,7 @@ export function axes(surface, width, height, theme, xAxis, yAxis) {
   const bottom = height - (xAxis.label ? 36 : 22);
   const y = scale(yAxis.range[0], yAxis.range[1], bottom, top, yAxis.log);
   const span = yAxis.range[1] - yAxis.range[0];
-  const marks = ticks(y.low, y.high, Math.max(2, Math.floor((bottom - top) / 36)), yAxis.log, yAxis.kind);
+  const marks = ticks(y.low, y.high, Math.max(2, Math.floor((bottom - top) / 34)), yAxis.log, yAxis.kind);
   const names = marks.map((value) => label(value, yAxis.kind, span));
   const left = Math.max(24, ...names.map((name) => Math.ceil(surface.measureText(name).width) + 10));
   const right = width - 12;

@@ -93,7 +93,7 @@ export function ticks(low, high, count, log, kind = "number") {
 function roundStep(rough) {
   const unit = 10 ** Math.floor(Math.log10(rough));
   const part = rough / unit;
-  return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * unit;
+  return (part <= 1.5 ? 1 : part <= 3.2 ? 2 : part <= 7 ? 5 : 10) * unit;
 }
 
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];

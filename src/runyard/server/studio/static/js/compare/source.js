@@ -77,7 +77,7 @@ function sides(diff, path) {
     }
   }
   flush();
-  return h("div", { class: "diff-frame", tabindex: "0", role: "region", "aria-label": `Changes in ${path}` }, h("table", { class: "diff-table" }, h("thead", { class: "unseen" }, h("tr", null, ["line", "before", "line", "after"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", null, rows)));
+  return h("div", { class: "diff-frame", tabindex: "0", role: "region", "aria-label": `Changes in ${path}` }, h("table", { class: "diff-table" }, h("colgroup", null, h("col", { class: "diff-narrow" }), h("col"), h("col", { class: "diff-narrow" }), h("col")), h("thead", null, h("tr", null, ["line", "before", "line", "after"].map((name) => h("th", { scope: "col" }, h("span", { class: "unseen" }, name))))), h("tbody", null, rows)));
 }
 
 /**

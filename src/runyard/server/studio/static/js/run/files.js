@@ -16,8 +16,10 @@ export class Files {
    * @param {string} path Where the list is; a file is below it.
    * @param {string} tab
    * @param {{ title: string, text: string }} empty What is said where there are none.
+   * @param {string | null} [first] The one that a reader looks for first.
    */
-  constructor(element, path, tab, empty) {
+  constructor(element, path, tab, empty, first = null) {
+    this.preferred = first;
     this.path = path;
     this.tab = tab;
     this.empty = empty;
@@ -77,7 +79,7 @@ export class Files {
   first() {
     /** @type {File[]} */
     const files = this.files ?? [];
-    return files.find((each) => /(^|\/)(readme\.md|train\.py|main\.py)$/i.test(each.name)) ?? files.find((each) => each.name.startsWith("outputs/")) ?? files[0] ?? null;
+    return files.find((each) => each.name === this.preferred) ?? files.find((each) => /^(train|main|readme)\.(py|md)$/i.test(each.name)) ?? files.find((each) => each.name.startsWith("outputs/")) ?? files[0] ?? null;
   }
 
   /** @param {File} file */

@@ -72,9 +72,9 @@ export class LogView {
     await this.only(async () => {
       if (line < this.from || line >= this.until) this.set(await this.ask(Math.max(0, line - PIECE / 2), PIECE));
       for (const row of this.rows.querySelectorAll(".log-marked")) row.classList.remove("log-marked");
-      const row = this.rows.children[line - this.from];
+      const row = /** @type {HTMLElement | undefined} */ (this.rows.children[line - this.from]);
       row?.classList.add("log-marked");
-      row?.scrollIntoView({ block: "center" });
+      if (row) this.scroller.scrollTop = row.offsetTop - this.scroller.clientHeight / 2;
     });
   }
 

@@ -4,6 +4,7 @@
  */
 
 import { h } from "../core/dom.js";
+import { visible } from "./ansi.js";
 
 /** @typedef {Node | string} Part */
 
@@ -15,7 +16,7 @@ const LONGEST = 200_000;
  * @returns {HTMLElement}
  */
 export function markdown(text) {
-  const lines = text.slice(0, LONGEST).replace(/\r\n?/g, "\n").split("\n");
+  const lines = visible(text.slice(0, LONGEST).replace(/\r\n?/g, "\n")).split("\n");
   return h("div", { class: "markdown" }, ...blocks(lines, 0));
 }
 

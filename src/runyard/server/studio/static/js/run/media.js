@@ -116,7 +116,7 @@ export class Media {
       else this.steps.set(key, index);
       show(index);
     });
-    replace(place, card(metric.name, body, names.length > 1 ? h("div", { class: "row media-steps" }, slider, told) : null));
+    replace(place, card(isImage || metric.type?.endsWith("artifact") ? metric.name : null, body, names.length > 1 ? h("div", { class: "row media-steps" }, slider, told) : null));
     show(at);
   }
 
@@ -127,11 +127,11 @@ export class Media {
 }
 
 /**
- * @param {string} name
+ * @param {string | null} name Null where what is in it has a title.
  * @param {...(HTMLElement | null)} parts
  */
 function card(name, ...parts) {
-  return h("div", { class: "chart media-card" }, h("h3", { class: "chart-title" }, visible(name)), parts);
+  return h("div", { class: "chart media-card" }, name === null ? null : h("h3", { class: "chart-title" }, visible(name)), parts);
 }
 
 /**
@@ -179,12 +179,12 @@ async function chart(body, href, metric) {
   /** @type {any} */
   const said = await get(href);
   const content = said?.data ?? {};
-  const title = metric.name;
+  const title = visible(metric.name);
   replace(body);
   if (metric.type === "azureml.v2.confusion_matrix") confusion(body, title, content);
-  else if (metric.type === "azureml.v2.accuracy_table") accuracy(body, content);
-  else if (metric.type === "azureml.v2.residuals") residuals(body, content);
-  else if (metric.type === "azureml.v2.predictions") predictions(body, content);
+  else if (metric.type === "azureml.v2.accuracy_table") accuracy(body, title, content);
+  else if (metric.type === "azureml.v2.residuals") residuals(body, title, content);
+  else if (metric.type === "azureml.v2.predictions") predictions(body, title, content);
   else replace(body, h("pre", { tabindex: "0" }, JSON.stringify(said, null, 2).slice(0, 20_000)));
 }
 
@@ -201,8 +201,13 @@ function confusion(body, title, content) {
   new HeatMap(body, { title, matrix, rows: names, columns: names, rowLabel: "true", columnLabel: "predicted", byRow: true });
 }
 
-/** ROC and precision-recall curves from counts of true and false answers at each threshold. @param {HTMLElement} body @param {any} content */
-function accuracy(body, content) {
+/**
+ * ROC and precision-recall curves from counts of true and false answers at each threshold.
+ * @param {HTMLElement} body
+ * @param {string} title
+ * @param {any} content
+ */
+function accuracy(body, title, content) {
   const tables = Array.isArray(content.probability_tables) ? content.probability_tables.slice(0, 30) : [];
   const labels = (Array.isArray(content.class_labels) ? content.class_labels : []).map(String);
   /** @type {import("../charts/series.js").Series[]} */
@@ -219,17 +224,17 @@ function accuracy(body, content) {
     recall.push({ name, x: exact.map((point) => point[0]), y: exact.map((point) => point[1]) });
   });
   roc.push({ name: "chance", x: [0, 1], y: [0, 1], dash: [4, 4], colour: "gray" });
-  new LineChart(body, { title: "ROC", series: roc, xLabel: "false positive rate", yLabel: "true positive rate", yRange: [0, 1], height: 240, legend: true });
-  new LineChart(body, { title: "Precision and recall", series: recall, xLabel: "recall", yLabel: "precision", yRange: [0, 1], height: 240, legend: tables.length > 1 });
+  new LineChart(body, { title: `${title}: ROC`, series: roc, xLabel: "false positive rate", yLabel: "true positive rate", yRange: [0, 1], height: 240, legend: true });
+  new LineChart(body, { title: `${title}: precision and recall`, series: recall, xLabel: "recall", yLabel: "precision", yRange: [0, 1], height: 240, legend: tables.length > 1 });
 }
 
-/** @param {HTMLElement} body @param {any} content */
-function residuals(body, content) {
-  new BarChart(body, { title: "Residuals", edges: numbers(content.bin_edges), values: numbers(content.bin_counts), xLabel: "residual", yLabel: "count", height: 240 });
+/** @param {HTMLElement} body @param {string} title @param {any} content */
+function residuals(body, title, content) {
+  new BarChart(body, { title, edges: numbers(content.bin_edges), values: numbers(content.bin_counts), xLabel: "residual", yLabel: "count", height: 240 });
 }
 
-/** @param {HTMLElement} body @param {any} content */
-function predictions(body, content) {
+/** @param {HTMLElement} body @param {string} title @param {any} content */
+function predictions(body, title, content) {
   const edges = numbers(content.bin_edges);
   const averages = numbers(content.bin_averages);
   const errors = numbers(content.bin_errors);
@@ -238,6 +243,6 @@ function predictions(body, content) {
     { name: "predicted", x, y: averages, low: averages.map((value, at) => value - (errors[at] || 0)), high: averages.map((value, at) => value + (errors[at] || 0)) },
     { name: "ideal", x: [edges[0], edges[edges.length - 1]], y: [edges[0], edges[edges.length - 1]], dash: [4, 4], colour: "gray" },
   ];
-  new LineChart(body, { title: "Predicted and true", series, xLabel: "true", yLabel: "predicted", height: 240 });
-  new BarChart(body, { title: "How often", edges, values: numbers(content.bin_counts), xLabel: "true", yLabel: "count", height: 140 });
+  new LineChart(body, { title: `${title}: predicted and true`, series, xLabel: "true", yLabel: "predicted", height: 240 });
+  new BarChart(body, { title: `${title}: how often`, edges, values: numbers(content.bin_counts), xLabel: "true", yLabel: "count", height: 140 });
 }

@@ -25,7 +25,7 @@ const curves = new Curves(byId("panel-charts"), run.id, { start: started });
 const media = new Media(byId("panel-media"), run.id);
 const logs = new Logs(byId("panel-logs"), run.id);
 const files = new Files(byId("panel-files"), `${path}/files`, "files", { title: "No files yet", text: "What the script writes below ./outputs and ./logs appears here." });
-const source = new Files(byId("panel-source"), `${path}/source`, "source", { title: "No source", text: "This run was started without a snapshot of a folder." });
+const source = new Files(byId("panel-source"), `${path}/source`, "source", { title: "No source", text: "This run was started without a snapshot of a folder." }, run.launch?.script ?? "train.py");
 const machine = new Machine(byId("panel-machine"), byId("panel-charts"), run.id);
 let shown = "charts";
 
