@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,7 +29,7 @@ def test_a_service_is_tried_with_what_it_says_that_it_takes(filled: Filled, asse
     assets_page.get_by_role("button", name="Send").click()
     assets_page.get_by_text("This is no JSON").wait_for()
     assets_page.get_by_text("the model is loaded").wait_for()
-    assets_page.wait_for_function("document.getElementById('requests').textContent.match(/^[1-9]/)")
+    assets_page.locator("#requests").filter(has_text=re.compile("^[1-9]")).wait_for()
     numbers = filled.served.client.ok("GET", f"{WS}/services/adder/numbers")["numbers"]
     assert numbers["requests"] >= 1
     assert numbers["errors"] == 0
