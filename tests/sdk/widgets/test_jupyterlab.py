@@ -85,6 +85,7 @@ def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chrom
     address, folder = lab
     form: Any = nbformat.v4
     notebook = form.new_notebook(cells=[form.new_code_cell(CELL.format(run=run.id))])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / "run.ipynb")
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
     context.set_default_timeout(3 * PATIENCE)
@@ -92,7 +93,7 @@ def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chrom
     try:
         page.goto(address)
         page.locator(".jp-CodeCell .cm-content").first.click()
-        page.get_by_text("Python 3 (ipykernel)").first.wait_for()
+        page.get_by_text("Idle").first.wait_for()  # the kernel is up
         page.keyboard.press("Shift+Enter")
         shown = page.locator(".jp-OutputArea-output")
         shown.locator("svg[role=img][aria-label^='loss']").wait_for()

@@ -62,6 +62,7 @@ function drawProgress(sweep, known) {
 function drawParallel(sweep, known) {
   const names = [...new Set(known.flatMap((each) => Object.keys(each.parameters)))].slice(0, 12);
   if (!known.length || !names.length) return;
+  /** @type {import("../charts/parallel.js").ParallelAxis[]} */
   const axes = names.map((name) => ({ name, values: known.map((each) => each.parameters[name] ?? null) }));
   axes.push({ name: sweep.metric, values: known.map((each) => each.best) });
   const settings = { axes, names: known.map((each) => `child ${each.number}`) };
