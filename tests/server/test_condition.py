@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import namedtuple
 from typing import TYPE_CHECKING
 
 import pytest
-
-from runyard.server import condition
 
 if TYPE_CHECKING:
     from tests.server.conftest import Served
@@ -27,7 +26,7 @@ def test_all_is_in_order(served: Served) -> None:
 
 
 def test_a_disk_that_is_nearly_full(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(condition.shutil, "disk_usage", lambda path: Disk(10**12, 10**12 - 10**9, 10**9))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Disk(10**12, 10**12 - 10**9, 10**9))
     (full,) = [
         each
         for each in served.client.ok("GET", "/api/server/condition")["checks"]
