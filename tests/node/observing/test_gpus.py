@@ -80,6 +80,7 @@ def test_a_fake_of_the_command_is_asked_where_the_library_is_none(tmp_path: Path
         "gpu0/memory limit": float(2 << 30),
         "gpu0/temperature": 50.0,
     }
+    assert read(()) == {}, "it is not asked at every look"
 
 
 def test_nothing_is_loaded_or_started_without_a_driver(tmp_path: Path) -> None:

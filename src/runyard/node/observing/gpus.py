@@ -6,6 +6,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import time
 from typing import Callable, Collection, Dict
 
 from runyard.contracts.observed import load
@@ -13,6 +14,7 @@ from runyard.contracts.observed import load
 LIBRARY = "libnvidia-ml.so.1"
 COMMAND = "nvidia-smi"
 PATIENCE = 5.0  # seconds for the command
+COMMAND_EVERY = 15.0
 _SIGNS = ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")  # of a driver; nothing is loaded without one
 _MOST_PROCESSES = 256
 _NO_ERROR, _TOO_SMALL = 0, 7
@@ -31,7 +33,7 @@ def find(signs: Collection[str] = _SIGNS, library: str = LIBRARY, command: str =
         return _Nvml(ctypes.CDLL(library)).read
     except (OSError, AttributeError, _Failed):
         path = shutil.which(command)
-        return None if path is None else lambda ours: _from_command(path)
+        return None if path is None else _Command(path).read
 
 
 class _Failed(Exception):
@@ -101,6 +103,19 @@ class _Nvml:
             return None
         some = processes[: min(count.value, _MOST_PROCESSES)]
         return sum(each.memory for each in some if each.pid in ours and each.memory != _UNKNOWN)
+
+
+class _Command:
+    """It takes much longer than the library, so it is asked seldom; in between there are no numbers."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._next = path, 0.0
+
+    def read(self, ours: Collection[int]) -> dict[str, float]:
+        if time.monotonic() < self._next:
+            return {}
+        self._next = time.monotonic() + COMMAND_EVERY
+        return _from_command(self._path)
 
 
 def _from_command(path: str) -> dict[str, float]:

@@ -18,8 +18,9 @@ from typing import Collection
 from runyard.contracts import journal
 from runyard.contracts.plan import OBSERVED
 from runyard.node.log import log_line
-from runyard.node.observing.sampler import Sampler
+from runyard.node.observing.sampler import ELSEWHERE, Sampler, last
 
+PATIENCE = 6.0  # seconds for a look that is under way when the run ends
 SHARE = 0.005  # of one processor, at most
 PACES = ((60.0, 1.0), (600.0, 2.0), (3600.0, 5.0))  # up to this age of the run, look every so often
 SLOWEST = 10.0
@@ -31,7 +32,7 @@ class Observer:
     def __init__(self, folder: Path, run_id: str, node: int, spared: Collection[int] = ()) -> None:
         writer = journal.node_writer(node, f"{journal.SYSTEM}-{os.getpid()}-{os.urandom(4).hex()}")
         self._file = folder / OBSERVED / "journal" / journal.file_name(run_id, writer)
-        self._sampler = Sampler(folder, os.getpid(), spared)
+        self._folder, self._spared = folder, spared
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._work, name="observer", daemon=True)
         self._began = time.monotonic()
@@ -45,25 +46,30 @@ class Observer:
     def end(self) -> None:
         """The processes have ended: write what is known in the end, and look no more."""
         self._over.set()
-        self._thread.join()
-        self._write(self._sampler.last())
+        self._thread.join(PATIENCE)
+        if self._thread.is_alive():
+            log_line("the node is not observed any more: a disk or a driver does not answer")
+            return  # it is left behind: nothing of the run waits for it
+        try:
+            self._write(last())
+        except OSError as error:
+            log_line(f"what was observed last could not be written: {error}")
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def _work(self) -> None:
         try:
+            # In this thread: a driver may take long to answer at first.
+            sampler = Sampler(self._folder, os.getpid(), self._spared)
             while True:
                 before = time.thread_time()
-                self._write(self._sampler.sample())
-                if self._over.wait(pause(time.monotonic() - self._began, time.thread_time() - before, self._moves)):
+                self._write(sampler.sample())
+                cost = time.thread_time() - before + ELSEWHERE
+                if self._over.wait(pause(time.monotonic() - self._began, cost, sampler.moves)):
                     return
         except Exception as error:  # noqa: BLE001 - whatever /proc holds, the run goes on without
             log_line(f"the node is not observed any more: {type(error).__name__}: {error}")
-
-    @property
-    def _moves(self) -> bool:
-        return self._sampler.moves
 
     def _write(self, values: dict[str, float]) -> None:
         """Add a line. What the disk does not take is left out, but for the rest of a line that it took in part."""

@@ -16,7 +16,14 @@ from runyard.node.observing.members import Members
 
 LINUX = sys.platform == "linux"
 NEAR = 0.8  # of the memory there may be: from here on it is looked at closely
+ELSEWHERE = 0.0 if LINUX else 0.02  # seconds of processor time that another program takes for one look
 STEP = 0.02  # the same for a change of so much of it since the last look
+
+
+def last() -> dict[str, float]:
+    """What is known when the processes have ended: the most memory that a single one of them ever had."""
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return {load.MEMORY_PEAK: float(peak * (1024 if LINUX else 1))} if peak else {}
 
 
 class Sampler:
@@ -39,11 +46,6 @@ class Sampler:
             values.update(self._gpus(self._members.pids))
         self._judge(values)
         return values
-
-    def last(self) -> dict[str, float]:
-        """What is known when the processes have ended: the most memory that a single one of them ever had."""
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        return {load.MEMORY_PEAK: float(peak * (1024 if LINUX else 1))} if peak else {}
 
     def _of_linux(self) -> dict[str, float]:
         now, counters, taken = time.monotonic(), self._machine.counters(), self._members.look()
