@@ -69,3 +69,11 @@ def test_a_run_that_was_not_submitted_has_no_start() -> None:
     found = rows_of(document("a"), {**document("b"), "launch": None, "started_at": None})
     assert found["run", "script"] == (["train.py", None], False)
     assert found["run", "seconds"][0] == [90.5, None]
+
+
+def test_a_metric_of_a_single_point_is_compared_too() -> None:
+    first, second = ([{"name": "acc", "kind": "values", "values": [value]}] for value in (0.5, {"f": "nan"}))
+    picture = [{"name": "plot", "kind": "file", "values": ["a.png"]}]
+    found = rows_of(document("a"), document("b"), a=[*first, *picture], b=second)
+    assert found["metrics", "acc"] == ([0.5, {"f": "nan"}], False)
+    assert ("metrics", "plot") not in found

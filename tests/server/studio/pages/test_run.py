@@ -118,8 +118,8 @@ def test_all_of_a_run_is_shown_and_follows_it(studio: Served, page: Page, run: A
         ("result.json", ".code >> text=accuracy"),
         ("README.md", ".markdown strong >> text=best"),
         ("notebook.ipynb", ".notebook-output >> text=the result is 2"),
-        ("model.bin", "text=This is no text"),
-        ("empty.txt", "text=The file is empty"),
+        ("model.bin", ":text('This is no text')"),
+        ("empty.txt", ":text('The file is empty')"),
         ("0.png", ".preview-image img"),
     ):
         page.locator(".panel-files .files-row", has_text=name).click()
