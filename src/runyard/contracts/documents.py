@@ -157,6 +157,7 @@ class RunDocument(_Details):
     snapshot_id: str | None
     error: dict[str, Any] | None
     warnings: list[dict[str, str]]
+    archived_at: str | None
     web_url: str
     attempt: int
     nodes: int

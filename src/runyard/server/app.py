@@ -42,7 +42,16 @@ from runyard.server.api.assets import model_links, models, service_stops, servic
 from runyard.server.api.assets import secrets as vault_secrets
 from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
-from runyard.server.api.views import comparisons, lines, sign_in, sources
+from runyard.server.api.views import (
+    changes,
+    comparisons,
+    lines,
+    run_batches,
+    run_table,
+    saved_views,
+    sign_in,
+    sources,
+)
 from runyard.server.context import ServerContext
 from runyard.server.ingest import Ingest
 from runyard.server.live import Live
@@ -72,7 +81,8 @@ ROUTES = (
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
     *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
     *(models, model_links, services, service_stops),
-    *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, sign_in, usage, page),
+    *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, usage, page),
+    *(sign_in, run_table, run_batches, saved_views, changes),
 )
 
 

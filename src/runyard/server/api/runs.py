@@ -62,6 +62,7 @@ def create(
 ) -> Response:
     run = run_request.make(context, caller, body, whole_snapshot)
     context.scheduler.submitted(run)
+    context.live.touch(run.id)
     token = run_token(context.settings.secret, run.id)
     return answer({**documents.run(run, context, request.base_url), "token": token}, 201)
 
@@ -128,6 +129,7 @@ def update(run_id: WrittenRun, body: RunChange, request: Request, context: Conte
         if body.snapshot_id is not None:
             snapshots.manifest_text(connection, body.snapshot_id)  # refused when there is none
         row = runs.update(connection, run_id, **changes)
+    context.live.touch(run_id)
     return answer(documents.run(row, context, request.base_url))
 
 
@@ -156,6 +158,7 @@ def delete(run_id: str, context: Context) -> Response:
     freed = deletion.delete_runs(context.store, [run_id])
     for each in gone:
         context.scheduler.forget(each)
+        context.live.touch(each)
     return answer(documents.freed(freed))
 
 

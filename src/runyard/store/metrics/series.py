@@ -41,6 +41,9 @@ _SMALL_TAILS = (
         tables.chunks.c.count < chunks.SMALL,
     )
 )
+_STANDING = select(tables.series.c.sorted_as).where(
+    tables.series.c.run == bindparam("of"), tables.series.c.sorted_as.is_not(None)
+)
 _INSERT = insert(tables.chunks)
 _LENGTHEN = update(tables.chunks).where(
     tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth")
@@ -68,7 +71,8 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
         else:
             fresh.append(_values(row.serial, pieces, _stored(chunk)))
             pieces += 1
-        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces})
+        last = chunks.last_number(chunk)
+        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces, "last": last})
     if fresh:
         connection.execute(_INSERT, fresh)
     if longer:
@@ -304,10 +308,22 @@ def _ensure(connection: Connection, run: int, wanted: list[SeriesName], rank: in
     ]
     if not fresh:
         return found
+    _stand_for(connection, run, fresh)
     # Sorted, so that PostgreSQL numbers them in this order too.
     made = insert(tables.series).returning(tables.series.c.serial, sort_by_parameter_order=True)
     connection.execute(made, fresh)
     return there()
+
+
+def _stand_for(connection: Connection, run: int, fresh: Sequence[dict[str, Any]]) -> None:
+    """Lists of runs show and sort one series of each name: the first one, where several ranks log it."""
+    taken = set(map(bytes, connection.scalars(_STANDING, {"of": run})))
+    for row in fresh:
+        name = fingerprint(row["name"])
+        stands = row["kind"] == VALUES and name not in taken
+        row["sorted_as"] = name if stands else None
+        if stands:
+            taken.add(name)
 
 
 def _small_tails(connection: Connection, serials: list[int]) -> dict[int, Chunk]:
