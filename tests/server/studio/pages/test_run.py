@@ -60,6 +60,9 @@ def test_all_of_a_run_is_shown_and_follows_it(studio: Served, page: Page, run: A
     assert groups == ["train", "validation", "Without a group"]
     assert "from 2.38e-6 to 0.001" in drawn(page, "learning rate"), "NaN and infinities are no part of the range"
 
+    page.locator('[data-metric="remark"]').scroll_into_view_if_needed()
+    page.wait_for_selector('[data-metric="remark"] li >> text=a text <b>as it is</b>')
+
     body = journal_lines(["v", "train/loss", 0.125, START + 900, 300], ["v", "later/metric", 1.5, START, None])
     offset = len(journal(0.02))
     client.ok("POST", f"/api/runs/{run['id']}/journals/rank0-w?offset={offset}", body=body)

@@ -6,8 +6,9 @@
 import { LineChart } from "../charts/line.js";
 import { ZoomGroup } from "../charts/zoom.js";
 import { get, report } from "../core/api.js";
-import { h, number } from "../core/dom.js";
-import { labelOf, pointsOf, xOf } from "./points.js";
+import { h, number, replace } from "../core/dom.js";
+import { visible } from "./ansi.js";
+import { isCurve, labelOf, pointsOf, textOf, xOf } from "./points.js";
 import { bar, fromAddress, matcher } from "./settings.js";
 
 /** @typedef {import("./points.js").Metric} Metric */
@@ -15,6 +16,7 @@ import { bar, fromAddress, matcher } from "./settings.js";
 
 /** Charts that a group shows until more are asked for. */
 const AT_FIRST = 24;
+const MOST_TEXTS = 100;
 const EVERY = 400;
 /** Milliseconds between two looks for new points. */
 
@@ -240,8 +242,21 @@ export class Curves {
         points: pointsOf(metric),
       }));
       place.fetched = counts[at];
-      this.draw(place);
+      if (metrics.length && !place.chart && !metrics.some(isCurve)) this.tell(place, metrics[0]);
+      else this.draw(place);
     });
+  }
+
+  /**
+   * A metric whose values are texts has no curve.
+   * @param {Place} place
+   * @param {Metric} metric
+   */
+  tell(place, metric) {
+    const values = (metric.values ?? []).slice(-MOST_TEXTS);
+    const list = h("ol", { class: "plain media-texts" }, values.map((value) => h("li", null, visible(textOf(value)).slice(0, 500))));
+    const texts = h("div", { class: "media-table", tabindex: "0", role: "region", "aria-label": metric.name }, list);
+    replace(place.element, h("div", { class: "chart media-card" }, h("h3", { class: "chart-title" }, visible(metric.name)), texts));
   }
 
   /** @param {Place} place */

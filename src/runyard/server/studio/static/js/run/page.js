@@ -11,7 +11,6 @@ import { Files } from "./files.js";
 import { Logs } from "./logs.js";
 import { Media } from "./media.js";
 import { showOverview } from "./overview.js";
-import { isCurve } from "./points.js";
 
 const LOGS = ["user_logs/", "logs/", "azureml-logs/", "system_logs/"];
 const EVERY = 300;
@@ -59,7 +58,7 @@ async function look() {
   const began = performance.now();
   try {
     const { metrics } = await get(`${path}/metrics/names`);
-    curves.show(metrics.filter(isCurve).filter((/** @type {any} */ each) => each.kind === "values" && each.type !== "text"));
+    curves.show(metrics.filter((/** @type {any} */ each) => each.kind === "values"));
     media.list(metrics.filter((/** @type {any} */ each) => each.kind !== "values"));
   } catch (error) {
     report(error);
