@@ -152,7 +152,7 @@ def _live(api: Api, home: Path, page: Any) -> float:
         logger.stdin.close()
         logger.wait(30)
         print("from run.log to the pixel, the slowest:", round(max(taken)))
-        return statistics.median(taken)
+        return float(statistics.median(taken))
     finally:
         logger.kill()
 

@@ -53,8 +53,8 @@ def test_what_differs_is_told_by_name() -> None:
         tags={"owner": "me"},
         launch={"arguments": ["--lr=0.2", "--fast"], "environment": {"python": "3.11", "pip": ["torch==2.2"]}},
     )
-    metric = {"name": "acc", "buckets": [{"last": 0.5}]}
-    found = rows_of(document("a"), second, b=[metric, {"name": "table", "columns": {}}])
+    metric = {"name": "acc", "kind": "values", "buckets": [{"last": 0.5}]}
+    found = rows_of(document("a"), second, b=[metric, {"name": "table", "kind": "table", "columns": {}}])
     assert {name: values for name, (values, same) in found.items() if not same} == {
         ("arguments", "lr"): ["0.1", "0.2"],
         ("arguments", "fast"): [None, "true"],

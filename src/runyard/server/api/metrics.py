@@ -44,10 +44,10 @@ def read(
     staging.settle(context.store.database, wanted)
     asked = Asked(tuple(name or ()) or None, buckets, limit, by_rank, (first, until) if first or until else None)
     pieces = streaming.gathered(streaming.document(context.store.database, wanted, asked), PIECE)
-    first = next(pieces)  # refused when there is no such run
-    if len(first) < PIECE:
-        return Response(first, media_type="application/json")
-    return StreamingResponse(chain((first,), pieces), media_type="application/json")
+    beginning = next(pieces)  # refused when there is no such run
+    if len(beginning) < PIECE:
+        return Response(beginning, media_type="application/json")
+    return StreamingResponse(chain((beginning,), pieces), media_type="application/json")
 
 
 @router.get("/names", summary="What metrics of a run there are, without their points")

@@ -114,7 +114,7 @@ class Found:
 def read(
     connection: Connection,
     run_id: str,
-    name: str | None = None,
+    name: str | Sequence[str] | None = None,
     buckets: int | None = None,
     limit: int | None = None,
     by_rank: bool = False,
