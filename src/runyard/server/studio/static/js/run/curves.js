@@ -238,7 +238,7 @@ export class Curves {
     places.forEach((place, at) => {
       const metrics = found.filter((each) => each.name === place.metric.name && each.kind === "values");
       place.lines = metrics.map((metric) => ({
-        name: this.byRank && metric.ranks?.length === 1 ? `rank ${metric.ranks[0]}` : metric.name,
+        name: this.byRank && metric.ranks?.length === 1 ? `rank ${metric.ranks[0]}` : visible(metric.name),
         points: pointsOf(metric),
       }));
       place.fetched = counts[at];
@@ -275,8 +275,8 @@ export class Curves {
     const settings = { xLabel, xKind, logX: view.logX, smoothing: view.smoothing, clip: view.clip };
     if (place.chart) place.chart.set({ ...settings, series });
     else {
-      place.chart = new LineChart(place.element, { ...settings, series, logY: view.logY, title: place.metric.name, zoom: this.zoom });
-      if (place.metric.description) place.chart.heading.title = `${place.metric.name}: ${place.metric.description}`;
+      place.chart = new LineChart(place.element, { ...settings, series, logY: view.logY, title: visible(place.metric.name), zoom: this.zoom });
+      if (place.metric.description) place.chart.heading.title = visible(`${place.metric.name}: ${place.metric.description}`);
     }
     place.chart.noted.textContent = last === undefined || place.lines.length > 1 ? "" : number(last);
   }

@@ -21,7 +21,7 @@ const path = `/api/runs/${encodeURIComponent(run.id)}`;
 const started = Date.parse(run.started_at ?? run.created_at) / 1000;
 const curves = new Curves(byId("panel-charts"), run.id, { start: started });
 const media = new Media(byId("panel-media"), run.id);
-const logs = new Logs(byId("panel-logs"), run.id);
+const logs = new Logs(byId("panel-logs"), run.id, run.dropped_logs.length ? "They were dropped, as the retention of this workspace asks." : isOver(run) ? "Its script has printed nothing." : "What the script prints appears here as it is written.");
 const files = new Files(byId("panel-files"), `${path}/files`, "files", { title: "No files yet", text: "What the script writes below ./outputs and ./logs appears here." });
 const source = new Files(byId("panel-source"), `${path}/source`, "source", { title: "No source", text: "This run was started without a snapshot of a folder." }, run.launch?.script ?? "train.py");
 let shown = "charts";
@@ -42,6 +42,12 @@ async function refresh() {
   listLogs(run.logs);
   if (shown === "overview") showOverview(byId("panel-overview"), run);
   if (shown === "environment") showEnvironment(byId("panel-environment"), run);
+}
+
+/** Let `/` lead to the search field of the part that is shown. @param {HTMLElement} panel */
+function searchIn(panel) {
+  for (const field of document.querySelectorAll("[data-search]")) field.removeAttribute("data-search");
+  panel.querySelector('input[type="search"]')?.setAttribute("data-search", "");
 }
 
 let looking = false;
@@ -73,6 +79,7 @@ async function look() {
 
 tabs(byId("tabs"), (name, asked) => {
   shown = name;
+  searchIn(byId(`panel-${name}`));
   if (name === "media") media.show();
   else media.visible = false;
   if (name === "logs") logs.open(asked.get("file"), Number(asked.get("line")) || undefined);
