@@ -242,7 +242,7 @@ def test_ten_thousand_metrics(studio: Served, page: Page) -> None:
     opened(page, run)
     drawn(page, "m00000")
     assert page.locator("[data-metric]").count() == 24
-    assert 24 <= sum(url.count("name=m") for url in asked) < 60
+    assert 1 <= sum(url.count("name=m") for url in asked) < 60
     page.get_by_label("Search metrics").fill("m09999")
     assert "m09999: 1 points" in drawn(page, "m09999")
     page.get_by_label("Search metrics").fill("")
