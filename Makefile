@@ -20,7 +20,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(BIN)/python -m tests.support.javascript
+	$(BIN)/python -m tests.support.javascript
 
 # What needs no cluster, container or framework, and starts no whole story (tests/support/needs.py): before each commit.
 quick: check

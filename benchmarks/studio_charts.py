@@ -14,6 +14,10 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ConsoleMessage
 
 STATIC = Path(__file__).resolve().parent.parent / "src" / "runyard" / "server" / "studio" / "static"
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'"
@@ -91,6 +95,10 @@ class Files(SimpleHTTPRequestHandler):
         """Silent: what counts is printed in the end."""
 
 
+def _note(said: list[str], message: ConsoleMessage) -> None:
+    said.append(message.text)
+
+
 def rows(rounds: int = ROUNDS) -> list[tuple[str, dict[str, float]]]:
     """What was measured, and the median of each figure in milliseconds."""
     from playwright.sync_api import sync_playwright
@@ -111,7 +119,7 @@ def rows(rounds: int = ROUNDS) -> list[tuple[str, dict[str, float]]]:
                 for _ in range(rounds):
                     page = browser.new_page(viewport={"width": 1280, "height": 800})
                     said: list[str] = []
-                    page.on("console", lambda message, said=said: said.append(message.text))  # type: ignore[misc]
+                    page.on("console", partial(_note, said))
                     page.goto(f"http://127.0.0.1:{server.server_port}/")
                     page.wait_for_function("window.measure")
                     samples.append(page.evaluate("(smoothing) => window.measure(smoothing)", smoothing))

@@ -117,6 +117,7 @@ def journal(rate: float) -> bytes:
             records.append(["v", "validation/accuracy", 0.95 - 0.85 * exp(-rate * step), at, step])
         value: Any = {"f": "nan"} if 100 <= step < 120 else {"f": "inf"} if step == 200 else 1e-3 * 0.98**step
         records.append(["v", "learning rate", value, at, step])
+    records.append(["v", "remark", "a text <b>as it is</b>", START, None])
     records.append(["d", "train/loss", "cross entropy, a mean over the batch"])
     for at in range(5):
         records.append(["a", "samples", "azureml.v2.image", f"images/{at}.png", START + at])

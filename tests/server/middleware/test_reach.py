@@ -50,6 +50,10 @@ READ = {
     ("GET", RUN),
     ("GET", f"{RUN}/events"),
     ("GET", f"{RUN}/metrics"),
+    ("GET", f"{RUN}/metrics/names"),
+    ("GET", f"{RUN}/lines/{{name}}"),
+    ("GET", f"{RUN}/source"),
+    ("GET", f"{RUN}/source/{{name}}"),
     ("GET", f"{RUN}/sweep"),
     ("GET", "/api/comparisons"),  # of the run with itself
     ("GET", "/api/comparisons/source"),

@@ -11,7 +11,15 @@ from runyard.server.responses.account import account, timeline
 
 
 def told(status: str, **more: Any) -> Any:
-    usual = {"id": "r_1", "target": "gpu", "reason": None, "attempt": 1, "warnings": [], "error": None, "launch": {}}
+    usual: dict[str, Any] = {
+        "id": "r_1",
+        "target": "gpu",
+        "reason": None,
+        "attempt": 1,
+        "warnings": [],
+        "error": None,
+        "launch": {},
+    }
     return account({**usual, "status": status, "states": [], **more})
 
 

@@ -49,10 +49,10 @@ def read(
     window = (first, until) if first or until else None
     asked = Asked(tuple(name or ()) or None, buckets, limit, by_rank, source, window)
     pieces = streaming.gathered(streaming.document(context.store.database, wanted, asked), PIECE)
-    opening = next(pieces)  # refused when there is no such run
-    if len(opening) < PIECE:
-        return Response(opening, media_type="application/json")
-    return StreamingResponse(chain((opening,), pieces), media_type="application/json")
+    beginning = next(pieces)  # refused when there is no such run
+    if len(beginning) < PIECE:
+        return Response(beginning, media_type="application/json")
+    return StreamingResponse(chain((beginning,), pieces), media_type="application/json")
 
 
 @router.get("/names", summary="What metrics of a run there are, without their points")

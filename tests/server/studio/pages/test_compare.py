@@ -94,6 +94,11 @@ def test_without_runs_it_says_how_to_choose_them_and_names_one_that_is_not_there
 ) -> None:
     opened(page, [])
     assert "runyard compare" in page.locator(".empty").inner_text()
+    for at in (0, 1):
+        page.get_by_role("checkbox", name=f"run {at}").check()
+    page.get_by_role("button", name="Compare 2 runs").click()
+    page.wait_for_selector("figure[data-drawn]")
+    assert page.locator(".compared-run").count() == 2
     page_errors.allow("404")
     opened(page, [runs[0], {"id": "nosuch"}])
     page.wait_for_selector(".problem >> text=nosuch")

@@ -18,7 +18,7 @@ from runyard.store.content.objects import Stored
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page
     from tests.server.conftest import Served
 
 TABS = ("charts", "media", "logs", "files", "source", "environment", "overview")
@@ -59,6 +59,9 @@ def test_all_of_a_run_is_shown_and_follows_it(studio: Served, page: Page, run: A
     groups = page.locator(".curves-group summary .curves-name").all_inner_texts()
     assert groups == ["train", "validation", "Without a group"]
     assert "from 2.38e-6 to 0.001" in drawn(page, "learning rate"), "NaN and infinities are no part of the range"
+
+    page.locator('[data-metric="remark"]').scroll_into_view_if_needed()
+    page.wait_for_selector('[data-metric="remark"] li >> text=a text <b>as it is</b>')
 
     body = journal_lines(["v", "train/loss", 0.125, START + 900, 300], ["v", "later/metric", 1.5, START, None])
     offset = len(journal(0.02))
@@ -118,8 +121,8 @@ def test_all_of_a_run_is_shown_and_follows_it(studio: Served, page: Page, run: A
         ("result.json", ".code >> text=accuracy"),
         ("README.md", ".markdown strong >> text=best"),
         ("notebook.ipynb", ".notebook-output >> text=the result is 2"),
-        ("model.bin", "text=This is no text"),
-        ("empty.txt", "text=The file is empty"),
+        ("model.bin", ":text('This is no text')"),
+        ("empty.txt", ":text('The file is empty')"),
         ("0.png", ".preview-image img"),
     ):
         page.locator(".panel-files .files-row", has_text=name).click()
@@ -198,7 +201,6 @@ def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
     client = studio.client
     evil = client.make_run(display_name=EVIL, description=EVIL, tags={EVIL: EVIL})
     path = f"/api/runs/{evil['id']}"
-    name = EVIL.replace("\x07", "").replace("/", "")
     client.ok("POST", f"{path}/journals/w?offset=0", body=journal_lines(["v", EVIL, 1.0, 0.0, None]))
     for file in ("user_logs/std_log.txt", "outputs/evil.md", "outputs/evil.csv", "outputs/evil.json"):
         client.ok("PUT", f"{path}/files/{file}", body=EVIL.encode())
@@ -206,7 +208,12 @@ def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
     client.ok("PUT", f"{path}/files/outputs/evil.svg", body=evil_svg)
     client.end(evil, "failed", error={"code": EVIL, "message": EVIL, "help": EVIL})
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def asked(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", asked)
     opened(page, evil)
     assert "<script>alert('x')</script>" in page.locator("#account").inner_text()
     assert "\u202e" not in page.locator("#run-title").inner_text()
@@ -222,7 +229,6 @@ def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
         page.wait_for_load_state("networkidle")
     assert page.locator("main script").count() == page.locator("main script[type='application/json']").count()
     assert dialogs == []
-    assert name
 
 
 def test_ten_thousand_metrics(studio: Served, page: Page) -> None:
@@ -232,11 +238,11 @@ def test_ten_thousand_metrics(studio: Served, page: Page) -> None:
     lines = journal_lines(*(["v", f"m{number:05}", number / 7, START, 1] for number in range(10_000)))
     client.ok("POST", f"/api/runs/{run['id']}/journals/w?offset=0", body=lines)
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "buckets=" in request.url else None)
+    page.on("request", lambda request: asked.append(request.url))
     opened(page, run)
     drawn(page, "m00000")
     assert page.locator("[data-metric]").count() == 24
-    assert sum(url.count("name=") for url in asked) < 60
+    assert 1 <= sum(url.count("name=m") for url in asked) < 60
     page.get_by_label("Search metrics").fill("m09999")
     assert "m09999: 1 points" in drawn(page, "m09999")
     page.get_by_label("Search metrics").fill("")
@@ -288,8 +294,6 @@ def test_five_million_points_with_nan_and_infinities(studio: Served, page: Page)
     assert 200 <= points <= 3000
     box = page.locator("canvas.chart-canvas").first.bounding_box()
     assert box is not None
-    asked = []
-    page.on("request", lambda request: asked.append(request.url) if "first=" in request.url else None)
     page.mouse.move(box["x"] + 150, box["y"] + 80)
     page.mouse.down()
     page.mouse.move(box["x"] + 170, box["y"] + 80, steps=4)
@@ -297,7 +301,6 @@ def test_five_million_points_with_nan_and_infinities(studio: Served, page: Page)
     page.wait_for_function(
         "() => performance.getEntriesByType('resource').some((each) => each.name.includes('first='))"
     )
-    assert asked
     page.wait_for_load_state("networkidle")
 
 

@@ -40,7 +40,7 @@ export class Chart {
     this.stale = true;
     this.seen = false;
     this.frame = 0;
-    this.canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "chart-canvas", role: "img", tabindex: "0" }));
+    this.canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "chart-canvas", role: "img", tabindex: "0", "aria-label": this.title || "Chart" }));
     this.over = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "chart-over", "aria-hidden": "true" }));
     this.tip = h("div", { class: "chart-tip", hidden: true });
     this.status = h("div", { class: "chart-status", role: "status" });

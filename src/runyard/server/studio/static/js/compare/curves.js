@@ -5,6 +5,7 @@ import { ZoomGroup } from "../charts/zoom.js";
 import { get, live, report } from "../core/api.js";
 import { h, number, replace } from "../core/dom.js";
 import { isOver } from "../run/account.js";
+import { visible } from "../run/ansi.js";
 import { isCurve, labelOf, pointsOf, xOf } from "../run/points.js";
 import { bar, fromAddress, matcher } from "../run/settings.js";
 
@@ -158,7 +159,7 @@ export class CompareCurves {
     });
     const settings = { xLabel, xKind, logX: view.logX, smoothing: view.smoothing, clip: view.clip, legend: this.compared.length <= 24 };
     if (place.chart) place.chart.set({ ...settings, series });
-    else place.chart = new LineChart(place.element, { ...settings, series, logY: view.logY, title: name, zoom: this.zoom, height: 240 });
+    else place.chart = new LineChart(place.element, { ...settings, series, logY: view.logY, title: visible(name), zoom: this.zoom, height: 240 });
   }
 
   /** @param {string} what */

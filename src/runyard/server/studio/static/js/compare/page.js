@@ -7,6 +7,7 @@ import { tabs } from "../core/tabs.js";
 import { colourOf, onTheme, theme } from "../charts/theme.js";
 import { runHref } from "../run/account.js";
 import { visible } from "../run/ansi.js";
+import { choose } from "./choose.js";
 import { CompareCurves } from "./curves.js";
 import { showRelations } from "./relations.js";
 import { showSource } from "./source.js";
@@ -61,7 +62,8 @@ async function begin() {
   ["curves", "table", "relations", "source"].forEach((name, at) => key(String(at + 1), `Show ${byId(`tab-${name}`).textContent?.toLowerCase()}`, () => (location.hash = name)));
 }
 
-if (wanted.length > 1) begin().catch((error) => {
+if (wanted.length < 2) choose(byId("choose"), document.body.dataset.workspace ?? "", wanted).catch(report);
+else begin().catch((error) => {
   replace(byId("panel-curves"), h("div", { class: "problem" }, h("p", null, error.message), error.help ? h("p", null, error.help) : null));
   report(error);
 });

@@ -31,7 +31,7 @@ export function showRelations(element, compared, rows) {
   const target = choice("Judge by", metrics, metrics[0]);
   const xs = all.filter((each) => each.isNumber);
   const x = choice("Across", xs, xs[0]);
-  const y = choice("Up", xs, xs.find((each) => each !== xs[0]) ?? xs[0]);
+  const y = choice("Up", xs, xs[0] === metrics[0] ? (xs[1] ?? xs[0]) : metrics[0]);
   const z = choice("Colour", [{ name: "none", values: [], isNumber: true, group: "" }, ...xs], undefined);
   const parallel = h("div");
   const scatter = h("div");
@@ -49,7 +49,7 @@ export function showRelations(element, compared, rows) {
     if (!found.length) {
       const why = parameters.length ? "It takes four runs or more with different values." : "These runs do not differ in an argument.";
       replace(bars, h("div", { class: "chart" }, h("h3", { class: "chart-title" }, "Importance of parameters"), h("p", { class: "faint" }, why)));
-    } else new BarChart(bars, { title: `Importance for ${visible(last.name)}`, note: "part of the differences that a parameter tells", names: found.map((each) => visible(each.name)), values: found.map((each) => each.part) });
+    } else new BarChart(bars, { title: `Importance for ${visible(last.name)}`, note: "part that each tells", names: found.map((each) => visible(each.name)), values: found.map((each) => each.part) });
   };
   const drawScatter = () => {
     const [across, up, colour] = [x.chosen(), y.chosen(), z.chosen()];

@@ -6,8 +6,9 @@
 import { LineChart } from "../charts/line.js";
 import { ZoomGroup } from "../charts/zoom.js";
 import { get, report } from "../core/api.js";
-import { h, number } from "../core/dom.js";
-import { labelOf, pointsOf, xOf } from "./points.js";
+import { h, number, replace } from "../core/dom.js";
+import { visible } from "./ansi.js";
+import { isCurve, labelOf, pointsOf, textOf, xOf } from "./points.js";
 import { bar, fromAddress, matcher } from "./settings.js";
 
 /** @typedef {import("./points.js").Metric} Metric */
@@ -15,6 +16,7 @@ import { bar, fromAddress, matcher } from "./settings.js";
 
 /** Charts that a group shows until more are asked for. */
 const AT_FIRST = 24;
+const MOST_TEXTS = 100;
 const EVERY = 400;
 /** Milliseconds between two looks for new points. */
 
@@ -236,12 +238,25 @@ export class Curves {
     places.forEach((place, at) => {
       const metrics = found.filter((each) => each.name === place.metric.name && each.kind === "values");
       place.lines = metrics.map((metric) => ({
-        name: this.byRank && metric.ranks?.length === 1 ? `rank ${metric.ranks[0]}` : metric.name,
+        name: this.byRank && metric.ranks?.length === 1 ? `rank ${metric.ranks[0]}` : visible(metric.name),
         points: pointsOf(metric),
       }));
       place.fetched = counts[at];
-      this.draw(place);
+      if (metrics.length && !place.chart && !metrics.some(isCurve)) this.tell(place, metrics[0]);
+      else this.draw(place);
     });
+  }
+
+  /**
+   * A metric whose values are texts has no curve.
+   * @param {Place} place
+   * @param {Metric} metric
+   */
+  tell(place, metric) {
+    const values = (metric.values ?? []).slice(-MOST_TEXTS);
+    const list = h("ol", { class: "plain media-texts" }, values.map((value) => h("li", null, visible(textOf(value)).slice(0, 500))));
+    const texts = h("div", { class: "media-table", tabindex: "0", role: "region", "aria-label": metric.name }, list);
+    replace(place.element, h("div", { class: "chart media-card" }, h("h3", { class: "chart-title" }, visible(metric.name)), texts));
   }
 
   /** @param {Place} place */
@@ -260,8 +275,8 @@ export class Curves {
     const settings = { xLabel, xKind, logX: view.logX, smoothing: view.smoothing, clip: view.clip };
     if (place.chart) place.chart.set({ ...settings, series });
     else {
-      place.chart = new LineChart(place.element, { ...settings, series, logY: view.logY, title: place.metric.name, zoom: this.zoom });
-      if (place.metric.description) place.chart.heading.title = `${place.metric.name}: ${place.metric.description}`;
+      place.chart = new LineChart(place.element, { ...settings, series, logY: view.logY, title: visible(place.metric.name), zoom: this.zoom });
+      if (place.metric.description) place.chart.heading.title = visible(`${place.metric.name}: ${place.metric.description}`);
     }
     place.chart.noted.textContent = last === undefined || place.lines.length > 1 ? "" : number(last);
   }

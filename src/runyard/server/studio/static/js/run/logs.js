@@ -13,9 +13,11 @@ export class Logs {
   /**
    * @param {HTMLElement} element
    * @param {string} runId
+   * @param {string} empty What is said where there are none.
    */
-  constructor(element, runId) {
+  constructor(element, runId, empty) {
     this.runId = runId;
+    this.empty = empty;
     /** @type {string[]} */
     this.names = [];
     this.file = "";
@@ -96,7 +98,7 @@ export class Logs {
     this.asked = [file, line];
     const wanted = file ?? (this.file || this.names[0]);
     if (!wanted) {
-      replace(this.body, h("div", { class: "empty" }, h("h2", null, "No logs yet"), h("p", null, "What the script prints appears here as it is written.")));
+      replace(this.body, h("div", { class: "empty" }, h("h2", null, "No logs"), h("p", null, this.empty)));
       return;
     }
     if (wanted === this.file && line && this.views.length === 1) {

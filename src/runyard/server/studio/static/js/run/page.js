@@ -12,7 +12,6 @@ import { Logs } from "./logs.js";
 import { Machine } from "./machine.js";
 import { Media } from "./media.js";
 import { showOverview } from "./overview.js";
-import { isCurve } from "./points.js";
 
 const LOGS = ["user_logs/", "logs/", "azureml-logs/", "system_logs/"];
 const EVERY = 300;
@@ -23,7 +22,7 @@ const path = `/api/runs/${encodeURIComponent(run.id)}`;
 const started = Date.parse(run.started_at ?? run.created_at) / 1000;
 const curves = new Curves(byId("panel-charts"), run.id, { start: started });
 const media = new Media(byId("panel-media"), run.id);
-const logs = new Logs(byId("panel-logs"), run.id);
+const logs = new Logs(byId("panel-logs"), run.id, run.dropped_logs.length ? "They were dropped, as the retention of this workspace asks." : isOver(run) ? "Its script has printed nothing." : "What the script prints appears here as it is written.");
 const files = new Files(byId("panel-files"), `${path}/files`, "files", { title: "No files yet", text: "What the script writes below ./outputs and ./logs appears here." });
 const source = new Files(byId("panel-source"), `${path}/source`, "source", { title: "No source", text: "This run was started without a snapshot of a folder." }, run.launch?.script ?? "train.py");
 const machine = new Machine(byId("panel-machine"), byId("panel-charts"), run.id);
@@ -47,6 +46,12 @@ async function refresh() {
   if (shown === "environment") showEnvironment(byId("panel-environment"), run);
 }
 
+/** Let `/` lead to the search field of the part that is shown. @param {HTMLElement} panel */
+function searchIn(panel) {
+  for (const field of document.querySelectorAll("[data-search]")) field.removeAttribute("data-search");
+  panel.querySelector('input[type="search"]')?.setAttribute("data-search", "");
+}
+
 let looking = false;
 let wanted = false;
 
@@ -61,7 +66,7 @@ async function look() {
   const began = performance.now();
   try {
     const { metrics } = await get(`${path}/metrics/names`);
-    curves.show(metrics.filter(isCurve).filter((/** @type {any} */ each) => each.kind === "values" && each.type !== "text"));
+    curves.show(metrics.filter((/** @type {any} */ each) => each.kind === "values"));
     media.list(metrics.filter((/** @type {any} */ each) => each.kind !== "values"));
   } catch (error) {
     report(error);
@@ -76,6 +81,7 @@ async function look() {
 
 tabs(byId("tabs"), (name, asked) => {
   shown = name;
+  searchIn(byId(`panel-${name}`));
   if (name === "media") media.show();
   else media.visible = false;
   if (name === "logs") logs.open(asked.get("file"), Number(asked.get("line")) || undefined);
