@@ -91,7 +91,7 @@ def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chrom
     try:
         page.goto(address)
         page.locator(".jp-CodeCell .cm-content").first.click()
-        page.get_by_text("Idle").first.wait_for()  # the kernel is up
+        page.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
         page.keyboard.press("Shift+Enter")
         shown = page.locator(".jp-OutputArea-output")
         shown.locator("svg[role=img][aria-label^='loss']").wait_for()
