@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Compiled bytecode makes every process of a run start faster, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check unit slurm fuse frameworks bench api format clean
+.PHONY: demo test quick check unit slurm fuse browser frameworks bench api format clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/quickstart/submit.py
@@ -20,12 +20,13 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.support.javascript
 
 # What needs no cluster, container or framework, and starts no whole story (tests/support/needs.py): before each commit.
 quick: check
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not (cluster or container or framework or slow)"
 
-unit: $(VENV)/.dev slurm fuse frameworks
+unit: $(VENV)/.dev slurm fuse browser frameworks
 	$(BIN)/python -m tests.support.twice
 
 # Has what it is called, two programs of it, and its packages.
@@ -44,6 +45,9 @@ slurm:
 
 fuse:
 	$(call installed,FUSE,fusermount3,fusermount3,fuse3 libfuse3-3)
+
+browser:
+	$(call installed,Chromium,chromium,chromium,chromium)
 
 # Environments with torch, TensorFlow, Open MPI and Ray (3 GB, made once), so that no test has to wait for them.
 frameworks: $(VENV)/.dev
@@ -74,4 +78,4 @@ $(VENV)/.dev: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .test-environments .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) node_modules .test-environments .mypy_cache .pytest_cache .ruff_cache build dist

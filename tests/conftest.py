@@ -24,6 +24,7 @@ from runyard.engines.sdk_folder import sdk_folder
 # For all folders of tests; started when asked for.
 pytest_plugins = [
     "tests.support.needs",
+    "tests.support.browser",
     "tests.support.docker_engine",
     "tests.support.object_stores",
     "tests.support.ray_cluster",

@@ -96,3 +96,22 @@ def test_it_is_known_who_is_followed() -> None:
         assert begun == ["a", "closed"]
 
     asyncio.run(follow())
+
+
+def test_that_something_was_logged_is_told_once_until_it_is_read() -> None:
+    async def follow() -> None:
+        live = Live()
+        live.metrics("nobody")
+        with live.subscribe("a") as news:
+            for _ in range(3):
+                live.metrics("a")
+            found = await news.news(30)
+            assert found is not None
+            assert (found.metrics, found.files, found.states) == (True, {}, [])
+            assert await news.news(0.01) is None
+            live.file("a", "log.txt", 1)
+            found = await news.news(30)
+            assert found is not None
+            assert not found.metrics
+
+    asyncio.run(follow())

@@ -50,6 +50,7 @@ FRAMEWORKS = {
     ),
     "ray": Framework(("ray[default]==2.60.0",)),
     "tensorboard": Framework(("tensorboard==2.21.0",)),
+    "jupyterlab": Framework(("jupyterlab==4.6.6", "ipykernel")),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
     "mlflow": Framework(("mlflow==3.17.0",)),  # its client, its own server, and scikit-learn
     "mlflow2": Framework(("mlflow-skinny==2.22.5", "pandas", "scikit-learn")),  # the client of the year before

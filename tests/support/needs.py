@@ -25,6 +25,7 @@ BY_FIXTURE = {
     "gang": SLOW,
     "own_home": SLOW,
     "object_store": SLOW,
+    "chromium": SLOW,
     "own_server": SLOW,
     "served": SLOW,
     "served_on_sqlite": SLOW,

@@ -191,6 +191,15 @@ class Api:
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 
+    def studio_link(self) -> dict[str, Any]:
+        """A link that signs one browser in, and when it expires."""
+        made: dict[str, Any] = self.client.post("/api/studio/links")
+        return made
+
+    def end_studio_sessions(self) -> int:
+        """Sign every browser out; how many were signed in."""
+        return int(self.client.delete("/api/studio/sessions")["ended"])
+
     def compare(self, run_ids: Sequence[str]) -> dict[str, Any]:
         """Several runs, and a row for each thing that can differ."""
         answer: dict[str, Any] = self.client.get("/api/comparisons", {"run": list(run_ids)})
@@ -200,6 +209,11 @@ class Api:
         """The files that differ between the source of two runs."""
         found: list[dict[str, Any]] = self.client.get("/api/comparisons/source", {"run": list(run_ids)})["files"]
         return found
+
+    def loads(self) -> dict[str, Any]:
+        """The live runs of all workspaces, with what their nodes are doing."""
+        found = [self.client.get(f"{_of(workspace)}/load")["runs"] for workspace in self.workspaces()]
+        return {"runs": [run for some in found for run in some]}
 
     def make(self, request: dict[str, Any]) -> RunDocument:
         """Make a run of a request that names all it needs."""

@@ -127,6 +127,7 @@ class _Details(TypedDict, total=False):
     logs: list[str]
     dropped_logs: list[str]
     outputs: list[dict[str, Any]]  # what a run has written as data: name, dataset, complete, registered, version
+    account: dict[str, Any]  # what it is doing, or what ended it, in words, with the next step
     models: list[str]  # the ids of those that were registered from it
     parameters: dict[str, str]  # what its script says it was started with
     token: str
@@ -158,6 +159,7 @@ class RunDocument(_Details):
     snapshot_id: str | None
     error: dict[str, Any] | None
     warnings: list[dict[str, str]]
+    archived_at: str | None
     web_url: str
     attempt: int
     nodes: int

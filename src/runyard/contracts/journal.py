@@ -13,6 +13,8 @@ A line is strict JSON. Its first item is its kind:
     ["P", {key: value}]                  parameters: what the run was started with; each is written once
     ["m", what, document]                what MLflow notes besides: "inputs", "outputs" or "measured"
     ["e", outcome, error]                the end of an interactive run: "completed" | "failed" | "canceled"
+    ["o", source, time, step, {name: value, ...}]   what was observed beside what the run logs: numbers at one moment,
+                                         each a series of its own, apart from a metric of the same name (SOURCES)
 
 A value is a number, a string, a bool or null; a float that JSON cannot hold is {"f": "nan" | "inf" | "-inf"}.
 Times are seconds since 1970, UTC. The file grows at its end only, so a byte offset at a line's end is a sequence
@@ -26,6 +28,7 @@ A telemetry folder holds
     wake                                 a named pipe, read by whoever delivers: "f" asks for a delivery at once
 
 The rank of a process, if it has one, is part of its writer's name (`rank3-...`), so that it costs nothing per point.
+For what a node runner has observed of its node, the number of the node takes its place.
 """
 
 from __future__ import annotations
@@ -39,13 +42,18 @@ VALUE, LIST, TABLE, ARTIFACT = "v", "l", "t", "a"
 DESCRIPTION, FILE, TAGS, UNTAG, PROPERTIES, END = "d", "f", "g", "G", "p", "e"
 PARAMETERS, NOTED = "P", "m"
 INPUTS, OUTPUTS, MEASURED = "inputs", "outputs", "measured"
+OBSERVED = "o"
+
+SYSTEM, EVENTS = "system", "events"
+SOURCES = (SYSTEM, EVENTS)
+"""Where observed numbers are from: the machine (`runyard.contracts.observed.load`), and the script's event files."""
 
 WAKE, FLUSH = "wake", b"f"
 
 RANK_VARIABLE = "RUNYARD_PROCESS_RANK"
 """The variable with the rank of each process of a distributed run, whatever its framework."""
 
-_RANK = re.compile(r"rank([0-9]{1,9})-", re.ASCII)
+_RANK = re.compile(r"(?:rank|node)([0-9]{1,9})-", re.ASCII)
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -90,8 +98,16 @@ def writer_name(rank: int | None, process: str) -> str:
     return process if rank is None else f"rank{rank}-{process}"
 
 
+def node_writer(node: int, process: str) -> str:
+    """
+    >>> node_writer(2, "system-1234"), rank_of("node2-system-1234")
+    ('node2-system-1234', 2)
+    """
+    return f"node{node}-{process}"
+
+
 def rank_of(writer: str) -> int | None:
-    """The rank of the process that has written a journal; None when it had none."""
+    """The rank of the process that has written a journal, or the node that it is about; None when it has neither."""
     found = _RANK.match(writer)
     return int(found[1]) if found is not None else None
 

@@ -11,6 +11,7 @@ runs/<run id>/            node 0; `<run id>@<k>/` is the folder of node k
     state.json         what the runner has done so far, so that another can take over if it dies
     work/              the working folder: the snapshot, and what the script writes
     telemetry/         journals and spool (`runyard.contracts.journal`)
+    observed/          the same for what the node runner has recorded of its node
     temp/              what the script may use until it ends (AZ_BATCHAI_JOB_TEMP)
     streams/           std_log.txt: standard output and error of the script; runner.log: the runner's own;
                        environment.log: the output of the environment's build
@@ -32,6 +33,8 @@ RESUMES = "resumes"
 """In a stored launch: the run that it goes on from. The server sets it, for children of sweeps; no client can."""
 RESUMED = "resumed_outputs"
 """The folder in the working folder with the outputs of the run that another one resumes."""
+OBSERVED = "observed"
+"""The folder in a run's folder with the journals of what the node runner has observed (`runyard.node.observing`)."""
 OVER = "over"
 """A file in a run's folder: the run was given up, so that nothing of it is to go on."""
 
@@ -95,6 +98,7 @@ class Plan:
     data_limit: int | None = None  # bytes; beyond it, what was not used for the longest time is removed
     mount_python: str = ""  # an interpreter on the server's disk that has what a lazy mount needs
     lazy_above: int | None = None  # bytes; a dataset with more to be fetched is mounted lazily, where that can be had
+    observe: list[str] = field(default_factory=list)  # of `contracts.journal.SOURCES`: what is recorded besides
     manifest: str | None = None  # the snapshot's, where it is short and the engine has it
 
     @cached_property

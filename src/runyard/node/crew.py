@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 from runyard.contracts.distribution import MPI, PARAMETER_SERVER, Rank
+from runyard.contracts.journal import SYSTEM
 from runyard.contracts.plan import Plan
 from runyard.node.launch import launch, processes, variables
 from runyard.node.launch.children import Child, Children
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
     from runyard.node.launch.meeting import Meeting
     from runyard.node.launch.ports import Ports
     from runyard.node.mpi import Mpi
+    from runyard.node.observing.observer import Observer
     from runyard.node.prepare.data import Inputs
+
+
+OBSERVED_AFTER = 1.0  # seconds: nothing is done for processes that end before
 
 
 class Order(NamedTuple):
@@ -68,6 +73,8 @@ class Crew:
         self._inputs: Inputs | None = None  # the same
         self._delivery: RunDelivery | None = None
         self._mlflow: Address | None = None  # where MLflow's client is answered
+        self._observer: Observer | None = None
+        self._began: float | None = None  # when the first process was started; of time.monotonic()
         self._layer = ""  # a folder of `runyard.compat` that the script needs on its path
 
     @property
@@ -183,12 +190,14 @@ class Crew:
         for order in orders:
             child = self._children.start(order.argv, self.work, order.variables, order.log)
             self._ranks[child.pid] = order.rank
+            self._began = self._began or time.monotonic()
             self.save(phase=RUNNING, processes=self._children.launched())
         self._begun()
 
     def spawn(self, argv: list[str], variables: Mapping[str, str]) -> Child:
         """Start something that is no rank itself: mpirun, or what it needs on this node."""
         child = self._children.start(argv, self.work, variables, self.folder / "streams" / MPIRUN_LOG)
+        self._began = self._began or time.monotonic()
         self.save(phase=RUNNING, processes=self._children.launched())
         self._begun()
         return child
@@ -196,6 +205,16 @@ class Crew:
     def _begun(self) -> None:
         if self._inputs is not None:
             self._inputs.begun()
+
+    def observe(self) -> None:
+        """Have it recorded from now on what the processes take of this node, once they have lived for a moment."""
+        if self._observer is not None or self._began is None or SYSTEM not in self.plan.observe:
+            return
+        if time.monotonic() >= self._began + OBSERVED_AFTER:
+            from runyard.node.observing.observer import Observer
+
+            self._observer = Observer(self.folder, self.plan.run_id, self.plan.node, self._children.spared)
+            self._observer.begin()
 
     def reap(self) -> tuple[list[RankEnd], list[Child]]:
         """The ranks that have ended since the last call, and what else was started here and has ended."""
@@ -207,6 +226,8 @@ class Crew:
         before = self.reap()
         self._stopped_at = time.monotonic()
         after = self._sort(self._children.end())
+        if self._observer is not None:
+            self._observer.end()
         self._remove_containers()
         self._remove_files_of_mpi()
         if self._inputs is not None:

@@ -234,6 +234,7 @@ class Runner:
             if deadline is not None and time.monotonic() >= deadline:
                 self._late = self._ends.unfinished()
                 return OVERDUE
+            self._crew.observe()
             left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
             self._signals.wait(min(left, delivery.begin_when_due()))
 

@@ -78,6 +78,7 @@ def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
         data_limit=workspace_settings.data_limit(settings),
         mount_python=mount_python(),
         lazy_above=workspace_settings.lazy_above(settings),
+        observe=workspace_settings.observed(settings),
     )
     plans = [replace(first, node=node) for node in range(run.nodes)]
     if target.engine != LOCAL_ENGINE:

@@ -42,7 +42,18 @@ from runyard.server.api.assets import model_links, models, service_stops, servic
 from runyard.server.api.assets import secrets as vault_secrets
 from runyard.server.api.data import address_maps, datasets, datastores, run_outputs
 from runyard.server.api.description import DescribedApp
-from runyard.server.api.views import comparisons
+from runyard.server.api.views import (
+    changes,
+    comparisons,
+    lines,
+    loads,
+    run_batches,
+    run_table,
+    saved_views,
+    service_views,
+    sign_in,
+    sources,
+)
 from runyard.server.context import ServerContext
 from runyard.server.ingest import Ingest
 from runyard.server.live import Live
@@ -56,7 +67,10 @@ from runyard.server.mlflow.errors import MlflowErrors
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
+from runyard.server.studio import entry
 from runyard.server.studio import routes as page
+from runyard.server.studio.pages import PAGES
+from runyard.server.studio.sessions import Sessions
 from runyard.store.content import sweeping
 from runyard.store.content.secrets import Secrets
 from runyard.store.errors import StoreError
@@ -74,6 +88,8 @@ ROUTES = (
     *(models, model_links, services, service_stops),
     *(experiments, gangs, node_files, journals, metrics, comparisons, usage, page),
     *MLFLOW_ROUTES,
+    *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, usage, page),
+    *(sign_in, run_table, run_batches, saved_views, changes, loads, service_views),
 )
 
 
@@ -95,7 +111,12 @@ def create_app(settings: Settings) -> FastAPI:
             await run_in_threadpool(scheduler.start)
             stack.push_async_callback(run_in_threadpool, scheduler.close)
             ingest, pace = await Ingest.open(store), Pace(live, scheduler.live, scheduler.sweeps.judges)
-            ingest.on_journal = scheduler.sweeps.delivered
+
+            def journal(run_id: str, writer: str, offset: int, data: bytes) -> None:
+                live.metrics(run_id)
+                scheduler.sweeps.delivered(run_id, writer, offset, data)
+
+            ingest.on_journal = journal
             stack.push_async_callback(ingest.close)
             app.state.context = ServerContext(
                 settings=settings,
@@ -108,6 +129,7 @@ def create_app(settings: Settings) -> FastAPI:
                 ingest=ingest,
                 pace=pace,
                 pending=Pending(store.database),
+                sessions=Sessions(store.database, settings),
                 started_at=datetime.now(timezone.utc),
             )
             stack.callback(live.close)
@@ -121,6 +143,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.insert(0, deliveries.route)  # the first one that is compared with an address
     for routes in ROUTES:
         app.include_router(routes.router)
+    for router in (entry.router, entry.files, *(each.router for each in PAGES), entry.rest):
+        app.include_router(router)
     problems.install(app)
     app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])
     app.add_middleware(auth.Authentication, tokens=tokens)

@@ -15,6 +15,7 @@ from runyard.server.middleware.meters import Meters
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
+from runyard.server.studio.sessions import Sessions
 from runyard.store.content.secrets import Secrets
 from runyard.store.mlflow.logging import Pending
 from runyard.store.store import Store
@@ -32,6 +33,7 @@ class ServerContext:
     ingest: Ingest
     pace: Pace
     pending: Pending
+    sessions: Sessions
     started_at: datetime
 
 

@@ -138,6 +138,7 @@ class Pace:
 
     def delivered(self, run_id: str) -> None:
         """A delivery of a run is stored: whoever waits for it may read."""
+        self._live.touch(run_id, changed=False)
         for waiting in self._expected.pop(run_id, ()):
             if not waiting.done():
                 waiting.set_result(None)

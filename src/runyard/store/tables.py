@@ -217,6 +217,7 @@ runs = Table(
     Column("snapshot_id", CleanText, ForeignKey("snapshots.id")),
     Column("error", Document),
     Column("warnings", Document),
+    Column("archived_at", Moment),  # out of sight in lists, unless they ask for it
     UniqueConstraint("experiment", "number", name="runs_by_number"),
     Index("runs_by_workspace", "workspace", "serial"),
     Index("runs_by_workspace_parent", "workspace", "parent_id", "serial"),
@@ -285,8 +286,15 @@ labels = Table(
     Column("value_hash", LargeBinary),
     Column("key", CleanText, nullable=False),
     Column("value", CleanText),
+    Column("number", Double),  # what the value says, where that is a number: lists are sorted by it
     Index("labels_by_value", "kind", "key_hash", "value_hash", "run"),
     Index("labels_by_key", "kind", "key_hash", "run"),
+)
+Index(
+    "labels_by_number",
+    *(labels.c.kind, labels.c.key_hash, labels.c.number, labels.c.run),
+    sqlite_where=labels.c.number.is_not(None),
+    postgresql_where=labels.c.number.is_not(None),
 )
 
 files = Table(
@@ -336,8 +344,16 @@ series = Table(
     Column("points", BigInteger, nullable=False),
     Column("chunks", BigInteger, nullable=False),
     Column("thinned_at", Moment),  # when all but the shape of its curve was dropped
+    Column("sorted_as", LargeBinary),  # the name's fingerprint, in the one series that stands for it in lists of runs
+    Column("last", Double),  # the last value, where that is a finite number
     UniqueConstraint("run", "identity", name="series_by_identity"),
     sqlite_autoincrement=True,
+)
+Index(
+    "series_by_last",
+    *(series.c.sorted_as, series.c.last, series.c.run),
+    sqlite_where=series.c.sorted_as.is_not(None),
+    postgresql_where=series.c.sorted_as.is_not(None),
 )
 
 descriptions = Table(
@@ -553,6 +569,26 @@ workspace_settings = Table(
     _workspace(primary_key=True),
     Column("key", CleanText, primary_key=True),
     Column("value", CleanText, nullable=False),
+)
+
+saved_views = Table(
+    "saved_views",
+    metadata,
+    _workspace(primary_key=True),
+    Column("name", CleanText, primary_key=True),
+    Column("query", CleanText, nullable=False),  # of the address that shows it
+    Column("updated_at", Moment, nullable=False),
+)
+"""Views of the table of runs that somebody has given a name."""
+
+studio_sessions = Table(
+    "studio_sessions",
+    metadata,
+    Column("hash", LargeBinary, primary_key=True),
+    Column("kind", CleanText, nullable=False),  # a link, or the session that one was exchanged for
+    Column("host", CleanText, nullable=False),  # the server's name in the address that it is good for
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
 )
 
 wheels = Table(

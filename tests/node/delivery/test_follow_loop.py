@@ -341,6 +341,33 @@ def test_new_bytes_wait_for_the_pace_and_the_server_asks_for_them(
     assert len(set(server.connections)) == 1, "the connection of a held response is used again"
 
 
+def test_what_only_goes_along_is_no_reason_for_a_delivery_unless_somebody_watches(
+    server: DeliveryServer, telemetry: Path, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each of thousands of silent runs would deliver all the time what its node records of itself."""
+    monkeypatch.setattr(follow_loop, "LAST_WAITS", 0.05)
+    server.pace, server.held = 0.05, 600.0
+    client = RetryingClient("run-1", server.locator, telemetry)
+    observed, log = telemetry / "observed.log", telemetry / "log"
+    along = GrowingFile(observed, "along")
+    loop = FollowLoop(client, Journals(client, telemetry), [GrowingFile(log, LOG)], along=along)
+    append(log, b"one\n")
+    with following(loop):
+        until(lambda: server.holds, "the first delivery")
+        append(observed, b"1\n")
+        threading.Event().wait(0.5)  # ten times as long as the pace lets new bytes wait
+        assert server.files == {LOG: b"one\n"}
+        append(log, b"two\n")
+        until(lambda: server.files.get("along") == b"1\n", "what goes along with the second line")
+        server.pace = server.held = 0.0
+        server.come()
+        append(observed, b"2\n")
+        until(lambda: server.files["along"] == b"1\n2\n", "what is new, since somebody watches")
+        server.pace, server.held = 600.0, 600.0
+        append(observed, b"3\n")
+    assert server.files["along"] == b"1\n2\n3\n", "the rest comes with the end"
+
+
 def test_a_journal_that_piles_up_does_not_wait_for_the_pace(
     server: DeliveryServer, telemetry: Path, until: Until
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.server.conftest import on_both_databases
+from tests.server.conftest import journal_lines, on_both_databases
 
 from runyard.server.api import events
 
@@ -81,3 +81,11 @@ def test_a_stream_that_is_left_is_forgotten(client: Client, monkeypatch: pytest.
             if open_streams() == 1:
                 break
     client.end(run)
+
+
+def test_whoever_follows_a_run_hears_of_new_points(here: Client) -> None:
+    run = here.make_run()
+    with here.events(run["id"]) as stream:
+        next(stream)
+        here.ok("POST", f"/api/runs/{run['id']}/journals/w?offset=0", body=journal_lines(["v", "loss", 1.0, 0.0, 0]))
+        assert next(event for event in stream if event[0]) == ("metrics", {})

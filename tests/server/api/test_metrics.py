@@ -52,3 +52,39 @@ def test_a_long_series_is_sent_in_pieces_and_is_whole(client: Client) -> None:
         assert client.get(f"/api/runs/nothing/metrics{query}").code == "run_not_found"
     small = client.get(f"/api/runs/{run}/metrics?name=other")
     assert int(small.headers["content-length"]) == len(small.body)
+
+
+def test_names_without_points_several_by_name_and_a_part_of_a_series(client: Client) -> None:
+    """What the studio asks: what there is, then the points of what is in sight, then a part of it in full detail."""
+    run = client.make_run()["id"]
+    body = journal_lines(*(["v", "loss", float(number), float(number), number] for number in range(1000)))
+    body += journal_lines(
+        ["v", "acc", 1, 0.0, None],
+        ["v", "other", 2, 0.0, None],
+        ["a", "image", "azureml.v2.image", "a.png", 0.0],
+        ["d", "acc", "of the test set"],
+    )
+    client.ok("POST", f"/api/runs/{run}/journals/rank1-w?offset=0", body=body)
+    path = f"/api/runs/{run}/metrics"
+    heads = {each["name"]: each for each in client.ok("GET", f"{path}/names")["metrics"]}
+    assert list(heads) == ["loss", "acc", "other", "image"]
+    assert heads["loss"] == {
+        "name": "loss",
+        "kind": "values",
+        "type": None,
+        "description": None,
+        "count": 1000,
+        "ranks": [1],
+    }
+    assert (heads["acc"]["description"], heads["image"]["type"]) == ("of the test set", "azureml.v2.image")
+    found = client.ok("GET", f"{path}?name=acc&name=loss&buckets=4")["metrics"][run]
+    assert [each["name"] for each in found] == ["loss", "acc"]
+    (part,) = client.ok("GET", f"{path}?name=loss&buckets=10&first=200&until=300")["metrics"][run]
+    assert (part["first"], len(part["buckets"])) == (200, 10)
+    assert [each["first"] for each in part["buckets"]] == [200.0 + at * 10 for at in range(10)]
+    (rest,) = client.ok("GET", f"{path}?name=loss&buckets=10&first=999999")["metrics"][run]
+    assert [each["last"] for each in rest["buckets"]] == [999.0]
+    (exact,) = client.ok("GET", f"{path}?name=loss&buckets=100&first=10&until=15")["metrics"][run]
+    assert [each["count"] for each in exact["buckets"]] == [1] * 5
+    assert client.get("/api/runs/nosuch/metrics/names").code == "run_not_found"
+    assert client.get(f"{path}?buckets=10&first=-1").code == "bad_request"

@@ -14,7 +14,7 @@ SCRIPT = {"workspace": "local", "experiment": "trial", "kind": "script", "launch
 FIELDS = {
     *("id", "number", "workspace", "experiment", "experiment_id", "parent_id", "root_id", "type", "name"),
     *("display_name", "description", "status", "reason", "target", "created_at", "started_at", "ended_at", "tags"),
-    *("properties", "submitted_by", "snapshot_id", "error", "warnings", "web_url", "nodes", "attempt"),
+    *("properties", "submitted_by", "snapshot_id", "error", "warnings", "archived_at", "web_url", "nodes", "attempt"),
 }
 
 

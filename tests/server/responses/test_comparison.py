@@ -53,8 +53,8 @@ def test_what_differs_is_told_by_name() -> None:
         tags={"owner": "me"},
         launch={"arguments": ["--lr=0.2", "--fast"], "environment": {"python": "3.11", "pip": ["torch==2.2"]}},
     )
-    metric = {"name": "acc", "buckets": [{"last": 0.5}]}
-    found = rows_of(document("a"), second, b=[metric, {"name": "table", "columns": {}}])
+    metric = {"name": "acc", "kind": "values", "buckets": [{"last": 0.5}]}
+    found = rows_of(document("a"), second, b=[metric, {"name": "table", "kind": "table", "columns": {}}])
     assert {name: values for name, (values, same) in found.items() if not same} == {
         ("arguments", "lr"): ["0.1", "0.2"],
         ("arguments", "fast"): [None, "true"],
@@ -69,3 +69,11 @@ def test_a_run_that_was_not_submitted_has_no_start() -> None:
     found = rows_of(document("a"), {**document("b"), "launch": None, "started_at": None})
     assert found["run", "script"] == (["train.py", None], False)
     assert found["run", "seconds"][0] == [90.5, None]
+
+
+def test_a_metric_of_a_single_point_is_compared_too() -> None:
+    first, second = ([{"name": "acc", "kind": "values", "values": [value]}] for value in (0.5, {"f": "nan"}))
+    picture = [{"name": "plot", "kind": "file", "values": ["a.png"]}]
+    found = rows_of(document("a"), document("b"), a=[*first, *picture], b=second)
+    assert found["metrics", "acc"] == ([0.5, {"f": "nan"}], False)
+    assert ("metrics", "plot") not in found

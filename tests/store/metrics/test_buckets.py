@@ -54,3 +54,16 @@ def test_buckets_are_of_one_size_and_keep_a_spike() -> None:
     made = buckets(cut(values, [512]), 1000, 10)
     assert [bucket["count"] for bucket in made] == [100] * 10
     assert [bucket["max"] for bucket in made] == [0.0] * 4 + [99.0] + [0.0] * 5
+
+
+@given(numbers, st.lists(st.integers(1, 20)), st.integers(1, 30), st.data())
+def test_a_part_of_a_series_has_the_buckets_that_it_would_have_by_itself(
+    values: list[Any], sizes: list[int], number: int, data: st.DataObject
+) -> None:
+    first = data.draw(st.integers(0, len(values) - 1))
+    until = data.draw(st.integers(first + 1, len(values)))
+    made = buckets(cut(values, sizes), until - first, number, first)
+    alone = buckets(cut(values[first:until], []), until - first, number)
+    kept = ("first", "last", "count", "min", "max")
+    assert [[repr(each[key]) for key in kept] for each in made] == [[repr(each[key]) for key in kept] for each in alone]
+    assert (made[0]["time_first"], made[-1]["time_last"]) == (float(first), float(until - 1))

@@ -21,7 +21,9 @@ KEYS = (
     "environments.relax",
     "retention.logs",
     "retention.series",
+    "runs.event-files",
     "runs.scope",
+    "runs.system-metrics",
 )
 """Offered by the shell's completion. Which keys there are is decided by the server."""
 

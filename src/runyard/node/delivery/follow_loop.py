@@ -50,7 +50,9 @@ class Source(Protocol):
 class FollowLoop:
     """Follows everything of one run from one thread; the outputs, which may be large, from a second one.
 
-    `last` is a source that may still grow when everything else is delivered; what it gains is not urgent.
+    `last` is a source that may still grow when everything else is delivered; what it gains is not urgent. `along` is
+    one that grows all the time: what it gains goes along with what is delivered anyway, heartbeats included, and is a
+    reason to deliver only where somebody watches the run.
     """
 
     def __init__(
@@ -61,10 +63,12 @@ class FollowLoop:
         outputs: Sequence[SettlingFolder] = (),
         heartbeats: bool = True,
         last: Source | None = None,
+        along: Source | None = None,
     ) -> None:
         self._client, self._journals, self._outputs = client, journals, outputs
         self._sources: list[Source] = [journals, *sources]
         self._last = [last] if last is not None else []
+        self._along = [along] if along is not None else []
         self._heartbeats = heartbeats
         self._reporter = Reporter(client)
         self._wake = Wake(journals.folder)
@@ -141,7 +145,7 @@ class FollowLoop:
 
     def warnings(self) -> list[dict[str, str]]:
         """What could not be delivered, in the form of the protocol."""
-        texts = [text for source in (*self._sources, *self._last) for text in source.warnings]
+        texts = [text for source in (*self._sources, *self._along, *self._last) for text in source.warnings]
         texts += [text for each in self._outputs for text in each.warnings]
         texts += self._unread.values()
         return [{"source": "shipper", "message": text} for text in texts]
@@ -163,6 +167,8 @@ class FollowLoop:
         due = due or (self._heartbeats and now >= self._next_beat)
         if batch.parts or due or now >= self._delivered_at + LAST_WAITS:
             self._collect(self._last, batch)
+        if batch.parts or due or (not self._pace and now >= self._delivered_at + LAST_WAITS):
+            self._collect(self._along, batch)
         if batch.parts or due:
             self._deliver(batch)
             self._pause = SHORTEST_PAUSE
@@ -209,6 +215,8 @@ class FollowLoop:
         self._collect(self._sources[self._turn :] + self._sources[: self._turn], batch, rest)
         if batch.more:
             self._turn = (self._turn + 1) % len(self._sources)
+        elif rest:
+            self._collect(self._along, batch, rest)
         return batch
 
     def _collect(self, sources: Sequence[Source], batch: Batch, rest: bool = False) -> None:

@@ -13,10 +13,11 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Iterator
 
-from runyard.contracts import history, names
+from runyard.contracts import history, journal, names
 from runyard.contracts.distribution import MPI
-from runyard.contracts.plan import Plan
-from runyard.node.delivery.follow_loop import FACTS_WAIT, HEARTBEAT_EVERY, SHORTEST_PAUSE, FollowLoop
+from runyard.contracts.plan import OBSERVED, Plan
+from runyard.node.delivery.event_files import EventFiles
+from runyard.node.delivery.follow_loop import FACTS_WAIT, HEARTBEAT_EVERY, SHORTEST_PAUSE, FollowLoop, Source
 from runyard.node.delivery.growing_files import GrowingFile, LogFolder
 from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
@@ -125,17 +126,21 @@ class RunDelivery:
         self._may_report.set()
 
     def _assemble(self, plan: Plan, folder: Path, resume: bool, shares_work: bool) -> FollowLoop:
-        sources: list[GrowingFile | LogFolder] = []
+        sources: list[Source] = []
         for path, name in _streams(plan, folder):
             sources.append(GrowingFile(path, name, resume))
         outputs: list[SettlingFolder] = list(self._data)
         if not shares_work:
             sources += self._log_folders(plan, folder / "work", resume)
+            if journal.EVENTS in plan.observe:
+                folders = [folder / "work" / name for name in ("logs", "outputs")]
+                sources.append(EventFiles(folders, folder / "telemetry", plan.run_id))
             if plan.launch.output_collection:
                 outputs.append(Outputs(self._client, folder / "work" / "outputs", history_name(plan, "outputs")))
         journals = Journals(self._client, folder / "telemetry")
         own_log = GrowingFile(folder / "streams" / RUNNER_LOG, history.system_log(RUNNER_LOG, plan.node), resume)
-        return FollowLoop(self._client, journals, sources, outputs, heartbeats=plan.node == 0, last=own_log)
+        along = Journals(self._client, folder / OBSERVED) if journal.SYSTEM in plan.observe else None
+        return FollowLoop(self._client, journals, sources, outputs, plan.node == 0, own_log, along)
 
     def _log_folders(self, plan: Plan, work: Path, resume: bool) -> Iterator[LogFolder]:
         for each in plan.launch.directories_to_watch:

@@ -72,6 +72,7 @@ class Follower:
         while True:
             self._report_ends(*self._crew.reap())
             self._check()
+            self._crew.observe()
             self._signals.wait(LOOK_EVERY)
 
     def _get_ready(self) -> None:

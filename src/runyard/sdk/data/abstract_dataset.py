@@ -216,6 +216,16 @@ class AbstractDataset:
     def __str__(self) -> str:
         return f"{type(self).__name__}\n{self!r}"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is made of. Nothing is listed or read."""
+        from runyard.sdk.notebook import table
+
+        sources = contract.parse(self._definition).sources
+        shown = ", ".join(str(each) for each in sources[:3]) + (", ..." if len(sources) > 3 else "")
+        tags = ", ".join(f"{key}: {value}" for key, value in (self.tags or {}).items())
+        row = (self.name or type(self).__name__, self.version, shown, " → ".join(self._steps()), tags)
+        return table(("Dataset", "Version", "From", "Steps", "Tags"), [row])
+
 
 def found_by_id(workspace: Workspace, id: str) -> AbstractDataset:
     """A saved dataset, by whoever asks: nothing is noted of it."""

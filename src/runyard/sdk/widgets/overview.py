@@ -1,5 +1,5 @@
-"""What the widget fetches of a run: its document, downsampled metrics, the end of its log. Three requests of a bounded
-size, however many metrics and points the run has."""
+"""What the widget fetches of a run: its document, downsampled metrics, the end of its log, and what is around it
+(`surroundings`). A few requests of a bounded size, however many metrics and points the run has."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from runyard.client.problems import ClientProblem
 from runyard.contracts.documents import MetricDocument, RunDocument
 from runyard.contracts.journal import unpack_value
 from runyard.sdk.run.watching import followed_log
+from runyard.sdk.widgets.surroundings import NOTHING, Surroundings, look_around
 from runyard.sdk.workspace.service import Service, sdk_exception
 
 METRICS = 12
@@ -35,6 +36,7 @@ class Look:
     more_metrics: bool  # than are here
     log: str | None
     tail: str
+    around: Surroundings = NOTHING
 
 
 def look(service: Service, run_id: str) -> Look:
@@ -44,7 +46,7 @@ def look(service: Service, run_id: str) -> Look:
     metrics = cast("list[MetricDocument]", service.get(f"{address}/metrics", asked)["metrics"].get(run_id, []))
     log = followed_log(run.get("logs", []))
     tail = _tail(service, f"{address}/files/{quote(log)}") if log is not None else ""
-    return Look(run, metrics[:METRICS], len(metrics) > METRICS, log, tail)
+    return Look(run, metrics[:METRICS], len(metrics) > METRICS, log, tail, look_around(service, run))
 
 
 def _tail(service: Service, address: str) -> str:

@@ -3,20 +3,20 @@ escaped. The colours are readable on a light and on a dark page."""
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from typing import Iterator
 
 from runyard.contracts import states
 from runyard.sdk.notebook import escape
 from runyard.sdk.printable import last_lines, printable
 from runyard.sdk.run.error import FEW_FRAMES, error_lines
-from runyard.sdk.widgets.overview import Look, Point, last_value, points
+from runyard.sdk.widgets import curves, sections
+from runyard.sdk.widgets.overview import Look, last_value, points
 
 LINES = 15
 WIDTH = 200
 NAME = 60
 
-_WIDE, _HIGH, _MARGIN = 240, 64, 3
-_COLOURS = {states.COMPLETED: "#2a9d63", states.FAILED: "#d6453b", states.CANCELED: "#8a8f98"}
+_COLOURS = {states.COMPLETED: curves.GOOD, states.FAILED: curves.BAD, states.CANCELED: curves.FAINT}
 _DIM = "opacity:.65;font-size:90%"
 _PRE = "white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0;font-size:90%;line-height:1.35"
 
@@ -28,13 +28,14 @@ def html(seen: Look, note: str = "") -> str:
         parts.append(f'<div style="{_DIM}">{_text(note)}</div>')
     if run["error"]:
         lines = "\n".join(_shortened(error_lines(run["error"], FEW_FRAMES)))
-        parts.append(f'<pre style="{_PRE};border-left:3px solid #d6453b;padding-left:8px">{_text(lines)}</pre>')
+        parts.append(f'<pre style="{_PRE};border-left:3px solid {curves.BAD};padding-left:8px">{_text(lines)}</pre>')
     parts += [f'<div style="{_DIM}">Warning: {_text(line)}</div>' for line in _warnings(seen)]
     if seen.metrics:
         drawn = "".join(_metric_html(seen, number) for number in range(len(seen.metrics)))
         parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:12px;margin:8px 0">{drawn}</div>')
     if seen.more_metrics:
         parts.append(f'<div style="{_DIM}">There are more metrics; the page of the run has all of them.</div>')
+    parts += sections.html(seen.around)
     lines = "\n".join(last_lines(seen.tail, LINES, WIDTH))
     if seen.log is not None and lines:
         parts.append(f'<div style="{_DIM}">the end of {_text(seen.log)}</div><pre style="{_PRE}">{_text(lines)}</pre>')
@@ -60,6 +61,7 @@ def _lines(seen: Look, note: str) -> Iterator[str]:
         yield f"  {_plain(metric['name'])[:NAME]:{width}}  {_plain(last_value(metric))}{_count(metric['count'])}"
     if seen.more_metrics:
         yield "  and more metrics"
+    yield from (f"  {line}" for line in sections.lines(seen.around))
     lines = last_lines(seen.tail, LINES, WIDTH)
     if seen.log is not None and lines:
         yield f"  {_plain(seen.log)}:"
@@ -69,7 +71,7 @@ def _lines(seen: Look, note: str) -> Iterator[str]:
 
 def _head(seen: Look) -> str:
     run = seen.run
-    colour = _COLOURS.get(run["status"], "#3b82c4")
+    colour = _COLOURS.get(run["status"], curves.ACCENT)
     times = [f"{label} {at[:19].replace('T', ' ')} UTC" for label, at in _times(seen)]
     reason = f" &ndash; {_text(_reason(seen))}" if _reason(seen) else ""
     title = run["display_name"] or run["id"]
@@ -97,41 +99,13 @@ def _metric_html(seen: Look, number: int) -> str:
     metric = seen.metrics[number]
     drawn = points(metric)
     name, value = _plain(metric["name"])[:NAME], last_value(metric)
-    picture = _curve(drawn, f"{name}: {value}") if len(drawn) > 1 else ""
+    picture = ""
+    if len(drawn) > 1:
+        low, high = min(point.low for point in drawn), max(point.high for point in drawn)
+        picture = f'{curves.curve(drawn, f"{name}: {value}")}<div style="{_DIM}">{low:.6g} to {high:.6g}</div>'
     count = f'<span style="{_DIM}">{_count(metric["count"])}</span>'
     line = f"<div>{_text(name)} <strong>{_text(value)}</strong>{count}</div>"
-    return f'<div style="max-width:{_WIDE}px;overflow-wrap:anywhere">{line}{picture}</div>'
-
-
-def _curve(drawn: Sequence[Point], label: str) -> str:
-    """An SVG of a series: the last values as a line, over a band from the smallest to the largest."""
-    low, high = min(point.low for point in drawn), max(point.high for point in drawn)
-    left, right = drawn[0].x, drawn[-1].x
-
-    def across(x: float) -> str:
-        return f"{_MARGIN + _share(x, left, right) * (_WIDE - 2 * _MARGIN):.1f}"
-
-    def down(y: float) -> str:
-        return f"{_HIGH - _MARGIN - _share(y, low, high) * (_HIGH - 2 * _MARGIN):.1f}"
-
-    line = " ".join(f"{across(point.x)},{down(point.last)}" for point in drawn)
-    band = ""
-    if any(point.low != point.high for point in drawn):
-        edge = [f"{across(point.x)},{down(point.high)}" for point in drawn]
-        edge += [f"{across(point.x)},{down(point.low)}" for point in reversed(drawn)]
-        band = f'<polygon points="{" ".join(edge)}" fill="#3b82c4" fill-opacity="0.25" stroke="none"/>'
-    return (
-        f'<svg role="img" aria-label="{escape(printable(label))}" width="{_WIDE}" height="{_HIGH}" '
-        f'viewBox="0 0 {_WIDE} {_HIGH}">{band}'
-        f'<polyline points="{line}" fill="none" stroke="#3b82c4" stroke-width="1.5"/></svg>'
-        f'<div style="{_DIM}">{low:.6g} to {high:.6g}</div>'
-    )
-
-
-def _share(value: float, low: float, high: float) -> float:
-    """The position of a value between the smallest and the largest. In halves: their difference may overflow."""
-    span = high / 2 - low / 2
-    return (value / 2 - low / 2) / span if span > 0 else 0.5
+    return f'<div style="max-width:{curves.WIDE}px;overflow-wrap:anywhere">{line}{picture}</div>'
 
 
 def _count(count: int) -> str:

@@ -54,6 +54,8 @@ async def _stream(context: ServerContext, run_id: str) -> AsyncIterator[bytes]:
                 yield b": \n\n"
                 continue
             events = _files(news.files)
+            if news.metrics:
+                events += _event("metrics", {})
             for change in news.states:
                 if _follows(change, sent):
                     sent = change

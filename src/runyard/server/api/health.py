@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
-from fastapi import APIRouter
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from runyard import __version__
 from runyard.contracts import OLDEST_PROTOCOL, PROTOCOL
+from runyard.server import condition
 from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.middleware.problems import Problem
@@ -21,7 +22,9 @@ router = APIRouter(tags=["server"])
 
 
 @router.get("/", summary="What a browser sees that comes here; open to all", response_class=HTMLResponse)
-async def front() -> Response:
+async def front(request: Request, context: Context) -> Response:
+    if await context.sessions.of(request.headers) is not None:
+        return RedirectResponse("/studio/", 303)
     return HTMLResponse(render.front(), headers={"Content-Security-Policy": render.POLICY})
 
 
@@ -62,3 +65,8 @@ def server(context: Context) -> Response:
             "started_at": timestamp(context.started_at),
         }
     )
+
+
+@router.get("/api/server/condition", summary="How the server stands: disk, database, checks", dependencies=[User])
+def condition_now(context: Context) -> Response:
+    return answer(condition.of(context))

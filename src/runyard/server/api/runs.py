@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -19,12 +18,12 @@ from runyard.server.requests.facts import FactReport
 from runyard.server.requests.labels import pairs
 from runyard.server.requests.run import RunRequest
 from runyard.server.responses import documents
-from runyard.server.responses.documents import Json, answer
+from runyard.server.responses.documents import answer
+from runyard.server.responses.run_details import details
 from runyard.server.threads import in_writer_thread
 from runyard.store import damage
-from runyard.store.assets import models, run_outputs
-from runyard.store.content import deletion, files, snapshots, usage
-from runyard.store.runs import family, parameters, runs
+from runyard.store.content import deletion, snapshots, usage
+from runyard.store.runs import family, runs
 from runyard.store.runs.filter import NEWEST, Order, RunFilter
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -65,6 +64,7 @@ def create(
 ) -> Response:
     run = run_request.make(context, caller, body, whole_snapshot)
     context.scheduler.submitted(run)
+    context.live.touch(run.id)
     token = run_token(context.settings.secret, run.id)
     return answer({**documents.run(run, context, request.base_url), "token": token}, 201)
 
@@ -130,31 +130,7 @@ def find(
 def get(
     run_id: SeenRun, request: Request, caller: AnyCaller, context: Context, children: ChildrenQuery = False
 ) -> Response:
-    with context.store.database.read() as connection:
-        row = runs.get(connection, run_id)
-        below = family.children(connection, [run_id]) if children else {}
-        definition, launch = runs.definition_and_launch(connection, run_id)
-        history = runs.states(connection, run_id)
-        entries = documents.logs(files.find(connection, run_id))
-        dropped = files.dropped_logs(connection, run_id)
-        written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
-        registered = models.of_run(connection, run_id)
-        given = parameters.of_run(connection, runs.serial_of(connection, run_id))
-    if not reach.may_lead(context, caller, run_id):
-        definition = documents.without_variables(definition)
-        launch = None if launch is None else documents.without_variables(launch)
-    more: Json = {
-        "definition": definition,
-        "launch": launch,
-        "states": [documents.state(change) for change in history],
-        "logs": [entry.name for entry in entries],
-        "dropped_logs": dropped,
-        "outputs": [asdict(each) for each in written],
-        "models": [f"{name}:{version}" for name, version in registered],
-        **({"children": below.get(run_id, {})} if children else {}),
-        "parameters": given,
-    }
-    return answer({**documents.run(row, context, request.base_url), **more})
+    return answer(details(context, run_id, request.base_url, reach.may_lead(context, caller, run_id), children))
 
 
 @router.patch("/{run_id}", summary="Tag or rename a run, or add properties")
@@ -164,6 +140,7 @@ def update(run_id: WrittenRun, body: RunChange, request: Request, context: Conte
         if body.snapshot_id is not None:
             snapshots.manifest_text(connection, body.snapshot_id)  # refused when there is none
         row = runs.update(connection, run_id, **changes)
+    context.live.touch(run_id)
     return answer(documents.run(row, context, request.base_url))
 
 
@@ -192,6 +169,7 @@ def delete(run_id: str, context: Context) -> Response:
     freed = deletion.delete_runs(context.store, [run_id])
     for each in gone:
         context.scheduler.forget(each)
+        context.live.touch(each)
     return answer(documents.freed(freed))
 
 

@@ -1,5 +1,5 @@
 """Who asks: the user, a run, or somebody with the link to one run's page, or to one file of a model. What a run may
-reach is in `reach`.
+reach is in `reach`. The user shows a token, or a browser that is signed in to the studio.
 
 A run token is signed, not stored, so it needs no look-up and dies with the secret.
 """
@@ -21,6 +21,7 @@ from runyard.server.connections import trust
 from runyard.server.context import ServerContext, context_of
 from runyard.server.middleware.problems import Problem, document
 from runyard.server.settings import Settings
+from runyard.server.studio import policy
 from runyard.store.runs import runs
 
 MLFLOW = "/mlflow/"
@@ -84,11 +85,19 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(CLOSED):
-            scheme, _, token = Headers(scope=scope).get("Authorization", "").partition(" ")
+            headers = Headers(scope=scope)
+            scheme, _, token = headers.get("Authorization", "").partition(" ")
             bearer = scheme.lower() == "bearer"
             if scheme.lower() == "basic" and scope["path"].startswith(MLFLOW):
                 bearer, token = True, _password(token)
             who = self._tokens.identify(token) if bearer else None
+            if who is None and not bearer and await _is_signed_in(scope, headers):
+                foreign = policy.foreign(scope["method"], headers)
+                if foreign is not None:
+                    help = "Only the pages of this server may use the session of a browser."
+                    await document("not_allowed", f"This request was refused. {foreign}", help)(scope, receive, send)
+                    return
+                who = Caller()
             if who is None:
                 title = "The server does not know this token." if bearer else "The request carries no token."
                 await document("not_authenticated", title, _WHERE)(scope, receive, send)
@@ -147,6 +156,12 @@ def not_allowed(run_id: str, title: str) -> Problem:
         "all runs of a workspace by `runyard config set runs.scope run`. For all else use the user's token."
     )
     return Problem("not_allowed", title, help)
+
+
+async def _is_signed_in(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser shows a session of the studio: that stands for the user's token."""
+    context: ServerContext = scope["app"].state.context
+    return await context.sessions.of(headers) is not None
 
 
 def _exists(context: ServerContext, run_id: str) -> None:

@@ -26,7 +26,9 @@ log = logging.getLogger("runyard.server")
 MEDIA_TYPE = "application/problem+json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
-_BAD_DATA = ("bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep", "bad_model", "bad_filter")
+_BAD_DATA = (
+    *("bad_query", "bad_filter", "bad_dataset", "bad_datastore", "bad_path", "bad_map", "bad_sweep", "bad_model"),
+)
 
 _CODES = {
     400: ("bad_request", "bad_name", "bad_journal", "bad_manifest", "bad_pack", *_BAD_ENVIRONMENTS, *_BAD_DATA),
@@ -101,6 +103,7 @@ _CODES = {
         "unknown_vm_size",
         "engine_refused",
         "engine_away",
+        "service_away",
         "invalid_service",
     ),
     426: ("client_too_old", "client_too_new"),

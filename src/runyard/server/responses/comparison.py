@@ -70,8 +70,14 @@ def _seconds(run: Json) -> float | None:
 
 
 def _last(metrics: Sequence[Json]) -> Values:
-    """The last value of each series."""
-    return {metric["name"]: metric["buckets"][-1]["last"] for metric in metrics if metric.get("buckets")}
+    """The last value of each series. One of a single point comes as that, without buckets."""
+    found: Values = {}
+    for metric in metrics:
+        if metric.get("buckets"):
+            found[metric["name"]] = metric["buckets"][-1]["last"]
+        elif metric["kind"] == "values" and metric.get("values"):
+            found[metric["name"]] = metric["values"][-1]
+    return found
 
 
 def _environment(specification: Json) -> Values:

@@ -154,6 +154,7 @@ def run(row: Run, context: ServerContext, base: URL) -> Json:
         "snapshot_id": row.snapshot_id,
         "error": row.error,
         "warnings": row.warnings,
+        "archived_at": timestamp(row.archived_at),
         "web_url": f"{base}runs/{row.id}?key={view_key(context.settings.secret, row.id)}",
     }
 

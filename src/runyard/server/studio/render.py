@@ -85,8 +85,9 @@ def front() -> str:
     """What somebody sees who opens the server's address. It reveals nothing of what the server holds."""
     parts = [
         "<h1>Runyard</h1>",
-        "<p>The server is running. Each run has a page of its own. <code>runyard ls</code> lists the runs; this prints "
-        "the link to one of them, here to the newest:</p>",
+        "<p>The server is running. This opens the studio, where its runs are to be seen:</p>",
+        "<pre>runyard studio</pre>",
+        "<p>Each run has a page of its own besides, for whoever is sent its link. This prints that of the newest:</p>",
         "<pre>runyard show @last</pre>",
         '<p class="dim"><a href="/openapi.json">The API</a></p>',
     ]

@@ -24,7 +24,8 @@ _WRONG = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowE
 
 @dataclass(frozen=True)
 class SeriesName:
-    """Which series of a run. One name may be used for values, for a table and for files: nothing is lost then."""
+    """Which series of a run. One name may be used for values, for a table and for files: nothing is lost then. `type`
+    is that of a file, and of values the source (`journal.SOURCES`) where they are not logged by the run itself."""
 
     name: str
     kind: str
@@ -186,8 +187,22 @@ def _sort(record: list[Any], batch: Batch, groups: dict[SeriesName, _Points | _R
         if what not in (journal.INPUTS, journal.OUTPUTS, journal.MEASURED) or type(document) is not dict:
             raise ValueError("what is noted is a document of a known kind")
         batch.noted.append((what, document))
+    elif kind == journal.OBSERVED:
+        _observed(groups, *items)
     elif kind not in (journal.FILE, journal.END):
         raise ValueError(f"there is no record of the kind {kind!r}")
+
+
+def _observed(
+    groups: dict[SeriesName, _Points | _Rows], source: Any, time: Any, step: Any, values: dict[Any, Any]
+) -> None:
+    if source not in journal.SOURCES:
+        raise ValueError(f"nothing is observed from {source!r}")
+    for name, value in values.items():
+        points = _points(groups, SeriesName(_text(name), VALUES, source))
+        points.values.append(value)
+        points.times.append(time)
+        points.steps.append(step)
 
 
 def _points(groups: dict[SeriesName, _Points | _Rows], name: SeriesName) -> _Points:

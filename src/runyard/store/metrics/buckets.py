@@ -46,14 +46,20 @@ class _Bucket:
         }
 
 
-def buckets(series: Iterable[Chunk], count: int, number: int) -> list[dict[str, Any]]:
-    """The `count` points of a numeric series in `number` buckets (fewer points than that: one each), in order."""
+def buckets(series: Iterable[Chunk], count: int, number: int, skip: int = 0) -> list[dict[str, Any]]:
+    """`count` points of a numeric series, after the first `skip` of it, in `number` buckets (fewer points than that:
+    one each), in order."""
     number = min(number, count)
-    found = [_Bucket(count * at // number, count * (at + 1) // number) for at in range(number)]
+    found = [_Bucket(skip + count * at // number, skip + count * (at + 1) // number) for at in range(number)]
     position, current = 0, 0
     for chunk in series:
+        if current == number:
+            break
+        if position + chunk.count <= skip:
+            position += chunk.count
+            continue
         bucket = found[current]
-        ends = chunks.ends_of(chunk) if position + chunk.count <= bucket.end else None
+        ends = chunks.ends_of(chunk) if max(skip, bucket.start) <= position <= bucket.end - chunk.count else None
         if ends is not None:
             if position == bucket.start:
                 bucket.first, bucket.time_first, bucket.step_first = ends.values[0], ends.times[0], ends.steps[0]
@@ -63,8 +69,8 @@ def buckets(series: Iterable[Chunk], count: int, number: int) -> list[dict[str, 
             current += position == bucket.end
             continue
         values, times, steps = chunks.numbers_of(chunk), chunks.time_reader(chunk), chunks.step_reader(chunk)
-        done = 0
-        while done < chunk.count:
+        done = max(0, skip - position)
+        while done < chunk.count and current < number:
             bucket = found[current]
             until = min(chunk.count, bucket.end - position)
             if position + done == bucket.start:

@@ -35,6 +35,9 @@ NO_STEP = -(2**63)
 SMALL = 512
 """A chunk with fewer points takes further ones; a run that logs once a second would make a chunk of each else."""
 
+_LARGE = 1 << 1000
+"""Whole numbers may be longer than what a float can hold."""
+
 _CLOSED = {encoding: encoding.upper() for encoding in (FLOATS, NUMBERS, ANY, ROWS)}
 
 _SCALARS = frozenset({int, float, str, bool, type(None), dict})
@@ -214,6 +217,19 @@ def ends_of(chunk: Chunk) -> Ends | None:
         first, last = _ends("q", chunk.steps, chunk.is_closed)
         steps = (None if first == NO_STEP else first, None if last == NO_STEP else last)
     return Ends(_ends("d", chunk.values, chunk.is_closed), _ends("d", chunk.times, chunk.is_closed), steps)
+
+
+def last_number(chunk: Chunk) -> float | None:
+    """The last value of a chunk, where that is a finite number."""
+    if not chunk.is_numeric or not chunk.count:
+        return None
+    ends = ends_of(chunk)
+    if ends is not None:
+        found = ends.values[1]
+    else:  # the last element of a JSON list of numbers
+        number = _plain(exact_json.loads(_values(chunk)[1:-1].rpartition(b",")[2]))
+        found = float(number) if abs(number) < _LARGE else math.inf
+    return found if math.isfinite(found) else None
 
 
 def extremes(numbers: Sequence[float]) -> tuple[float | None, float | None]:

@@ -8,8 +8,22 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
+from runyard.contracts.journal import SYSTEM
 from runyard.store import tables
 from runyard.store.metrics import chunks, consolidation, last_values, thinning
 from runyard.store.metrics.batches import FILE, TABLE, VALUES, Batch, SeriesName
@@ -22,6 +36,9 @@ from runyard.store.tables import clean, fingerprint
 
 FEW = 100
 """Up to so many series are selected one by one; beyond that, all between the first and the last are read."""
+
+Window = tuple[int, int | None]
+"""The points of a series from the first on, to before the second."""
 
 Metric = dict[str, Any]
 """One metric in the form of docs/protocol.md (M)."""
@@ -37,6 +54,9 @@ _SMALL_TAILS = (
         tables.chunks.c.ordinal == tables.series.c.chunks - 1,
         tables.chunks.c.count < chunks.SMALL,
     )
+)
+_STANDING = select(tables.series.c.sorted_as).where(
+    tables.series.c.run == bindparam("of"), tables.series.c.sorted_as.is_not(None)
 )
 _INSERT = insert(tables.chunks)
 _LENGTHEN = update(tables.chunks).where(
@@ -65,7 +85,8 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
         else:
             fresh.append(_values(row.serial, pieces, _stored(chunk)))
             pieces += 1
-        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces})
+        last = chunks.last_number(chunk)
+        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces, "last": last})
     if fresh:
         connection.execute(_INSERT, fresh)
     if longer:
@@ -100,45 +121,58 @@ class Found:
         # Fewer than were counted are stored when old ones were dropped; more, when some have come since.
         count = max(points, self.points)
         head = {"name": row.name, "kind": row.kind, "description": self.description, "count": count}
+        if row.kind == VALUES and row.type:
+            head["source"] = row.type
         ranks = sorted({each.rank for each in self.rows if each.rank is not None})
-        head = {**head, "ranks": ranks} if ranks else head
+        head = {**head, "nodes" if row.type == SYSTEM else "ranks": ranks} if ranks else head
         return {**head, "thinned": True} if self.is_thinned else head
 
 
 def read(
     connection: Connection,
     run_id: str,
-    name: str | None = None,
+    name: str | Sequence[str] | None = None,
     buckets: int | None = None,
     limit: int | None = None,
     by_rank: bool = False,
+    source: str = "",
 ) -> list[Metric]:
-    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them.
+    """The metrics of a run in the order in which they first came, or those of one name; at most `limit` of them. With
+    a `source`, what was observed from there instead (`journal.SOURCES`).
 
     With `buckets`, a numeric series of more points than that comes as so many buckets, and any other metric with so
     many of its last values or rows. What several ranks have logged under one name is one metric, in the order of time;
     with `by_rank`, one for each of them.
     """
-    return contents(connection, find(connection, run_id, name, limit, by_rank), buckets)
+    return contents(connection, find(connection, run_id, name, limit, by_rank, source), buckets)
 
 
 def find(
-    connection: Connection, run_id: str, name: str | None = None, limit: int | None = None, by_rank: bool = False
+    connection: Connection,
+    run_id: str,
+    name: str | Sequence[str] | None = None,
+    limit: int | None = None,
+    by_rank: bool = False,
+    source: str = "",
 ) -> list[Found]:
-    """The metrics of a run as `read` returns them, without their points."""
+    """The metrics of a run as `read` returns them, without their points; `name` may be several."""
     run = runs.serial_of(connection, run_id)
-    query = select(tables.series).where(tables.series.c.run == run).order_by(tables.series.c.serial)
+    query = select(tables.series).where(tables.series.c.run == run, is_of(source)).order_by(tables.series.c.serial)
     if name is not None:
-        query = query.where(tables.series.c.name == clean(name))
+        wanted = [name] if isinstance(name, str) else name
+        query = query.where(tables.series.c.name.in_([clean(each) for each in wanted]))
     elif limit is not None:
-        query = _only_first(query, run, limit)
+        query = _only_first(query, run, limit, source)
     rows = connection.execute(query).all()
     described = _descriptions(connection, run)
     return [Found(run, group, described.get(group[0].name)) for group in _together(rows, by_rank).values()]
 
 
-def contents(connection: Connection, metrics: Sequence[Found], buckets: int | None = None) -> list[Metric]:
-    """Metrics with their points. One metric at a time is in memory unpacked."""
+def contents(
+    connection: Connection, metrics: Sequence[Found], buckets: int | None = None, window: Window | None = None
+) -> list[Metric]:
+    """Metrics with their points. One metric at a time is in memory unpacked. With `buckets` and a `window`, a numeric
+    series comes as the buckets of those points alone."""
     waiting = {row.serial: metric for metric in metrics for row in metric.rows}
     held: dict[int, list[list[Chunk]]] = {}
     found: dict[int, Metric] = {}
@@ -147,15 +181,29 @@ def contents(connection: Connection, metrics: Sequence[Found], buckets: int | No
         first = metric.rows[0].serial
         held.setdefault(first, []).append(pieces)
         if len(held[first]) == len(metric.rows):
-            found[first] = _content(metric, held.pop(first), buckets)
+            found[first] = _content(metric, held.pop(first), buckets, window)
     return [found[serial] for serial in sorted(found)]
 
 
-def _only_first(query: Select[Any], run: int, limit: int) -> Select[Any]:
+def is_of(source: str = "") -> ColumnElement[bool]:
+    """Which series are those of one source, or what the run itself has logged."""
+    columns = tables.series.c
+    if source:
+        return and_(columns.kind == VALUES, columns.type == source)
+    return or_(columns.kind != VALUES, columns.type == "")
+
+
+def _only_first(query: Select[Any], run: int, limit: int, source: str) -> Select[Any]:
     """The series of the metrics that came first, of whichever rank."""
     columns = tables.series.c
     of = (columns.kind, columns.type, columns.name)
-    first = select(*of).where(columns.run == run).group_by(*of).order_by(func.min(columns.serial)).limit(limit)
+    first = (
+        select(*of)
+        .where(columns.run == run, is_of(source))
+        .group_by(*of)
+        .order_by(func.min(columns.serial))
+        .limit(limit)
+    )
     wanted = first.subquery("wanted")
     return query.join(wanted, and_(*(column == wanted.c[column.name] for column in of)))
 
@@ -172,7 +220,7 @@ def _metric_of(row: Row[Any], by_rank: bool) -> tuple[Any, ...]:
     return (row.kind, row.type, row.name, row.rank if by_rank else None)
 
 
-def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> Metric:
+def _content(metric: Found, series: list[list[Chunk]], buckets: int | None, window: Window | None) -> Metric:
     row = metric.rows[0]
     points = sum(chunk.count for pieces in series for chunk in pieces)
     head = metric.head(points)
@@ -180,9 +228,19 @@ def _content(metric: Found, series: list[list[Chunk]], buckets: int | None) -> M
         return {**head, **_left([chunk for pieces in series for chunk in pieces], buckets)}
     if buckets is not None and points > buckets:
         if row.kind == VALUES and all(chunk.is_numeric for pieces in series for chunk in pieces):
+            if window is not None:
+                first, until = _clamped(window, points)
+                found = downsampled(merged(series), until - first, buckets, first)
+                return {**head, "first": first, "buckets": found}
             return {**head, "buckets": downsampled(merged(series), points, buckets)}
         return {**head, **_last(_points(row, _newest(list(merged(series)), buckets)), buckets)}
     return {**head, **_points(row, list(merged(series)))}
+
+
+def _clamped(window: Window, points: int) -> tuple[int, int]:
+    """A window within a series of so many points, of one point at least."""
+    first = min(window[0], points - 1)
+    return first, max(first + 1, points if window[1] is None else min(window[1], points))
 
 
 def _left(pieces: Iterable[Chunk], buckets: int | None) -> Metric:
@@ -284,10 +342,23 @@ def _ensure(connection: Connection, run: int, wanted: list[SeriesName], rank: in
     ]
     if not fresh:
         return found
+    _stand_for(connection, run, fresh)
     # Sorted, so that PostgreSQL numbers them in this order too.
     made = insert(tables.series).returning(tables.series.c.serial, sort_by_parameter_order=True)
     connection.execute(made, fresh)
     return there()
+
+
+def _stand_for(connection: Connection, run: int, fresh: Sequence[dict[str, Any]]) -> None:
+    """Lists of runs show and sort one series of each name: the first one, where several ranks log it. What is only
+    observed of a run is in no list."""
+    taken = set(map(bytes, connection.scalars(_STANDING, {"of": run})))
+    for row in fresh:
+        name = fingerprint(row["name"])
+        stands = row["kind"] == VALUES and not row["type"] and name not in taken
+        row["sorted_as"] = name if stands else None
+        if stands:
+            taken.add(name)
 
 
 def _small_tails(connection: Connection, serials: list[int]) -> dict[int, Chunk]:

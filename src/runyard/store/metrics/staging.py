@@ -91,6 +91,15 @@ def settle_experiments(database: Database, experiments: Sequence[int]) -> None:
     _fold_each(database, waiting)
 
 
+def settle_few(database: Database, most: int) -> None:
+    """Fold what is staged, unless it is that of more than so many runs: to sort runs by their last values must not take
+    longer the more of them are live."""
+    with database.read() as connection:
+        waiting = list(connection.scalars(select(staged_lines.c.run).distinct().limit(most + 1)))
+    if len(waiting) <= most:
+        _fold_each(database, waiting)
+
+
 def settle_ended(database: Database) -> None:
     """Fold what was staged for runs that have ended since."""
     ended = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.status.in_(sorted(TERMINAL))).distinct()

@@ -7,7 +7,7 @@ copied as it is stored (some bytes a point), so that a slow reader holds no tran
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import IO, Any
@@ -17,7 +17,7 @@ from runyard.store.metrics import chunks, exact_json, series
 from runyard.store.metrics.batches import FILE, TABLE
 from runyard.store.metrics.chunks import Chunk
 from runyard.store.metrics.merging import merged
-from runyard.store.metrics.series import Found
+from runyard.store.metrics.series import Found, Window
 from runyard.store.slices import slices
 
 LARGE = 20_000
@@ -34,10 +34,12 @@ IN_MEMORY = 4 << 20
 class Asked:
     """Which metrics of each run, and how: see `series.read`."""
 
-    name: str | None = None
+    name: str | Sequence[str] | None = None
     buckets: int | None = None
     limit: int | None = None
     by_rank: bool = False
+    source: str = ""
+    window: Window | None = None
 
 
 def document(database: Database, run_ids: Iterable[str], asked: Asked) -> Iterator[bytes]:
@@ -56,9 +58,9 @@ def document(database: Database, run_ids: Iterable[str], asked: Asked) -> Iterat
 def _of_run(database: Database, run_id: str, asked: Asked) -> Iterator[Iterable[bytes]]:
     """The metrics of a run, each in pieces."""
     with database.read() as connection:
-        metrics = series.find(connection, run_id, asked.name, asked.limit, asked.by_rank)
+        metrics = series.find(connection, run_id, asked.name, asked.limit, asked.by_rank, asked.source)
         is_small = sum(metric.points for metric in metrics) <= LARGE
-        whole = series.contents(connection, metrics, asked.buckets) if is_small else []
+        whole = series.contents(connection, metrics, asked.buckets, asked.window) if is_small else []
     for content in whole:
         yield (exact_json.dumps(content),)
     if is_small:
@@ -68,7 +70,7 @@ def _of_run(database: Database, run_id: str, asked: Asked) -> Iterator[Iterable[
             yield _large(database, some[0])
             continue
         with database.read() as connection:
-            whole = series.contents(connection, some, asked.buckets)
+            whole = series.contents(connection, some, asked.buckets, asked.window)
         for content in whole:
             yield (exact_json.dumps(content),)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,7 +14,10 @@ from runyard.store.prepared import Prepared
 from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint, labels, runs
 
-TAG, PROPERTY = "tag", "property"
+TAG, PROPERTY, PARAMETER = "tag", "property", "parameter"
+"""Parameters are what the script was told (`runyard.contracts.formats.arguments`): they are set when a run is made."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 SUBMITTED_FROM = "runyard.submitted.from"
 """The property of a run that was submitted from inside another one: that one's id. Rights follow from it
@@ -33,7 +38,8 @@ _REMOVE = Prepared(
         labels.c.run == bindparam("of"), labels.c.kind == bindparam("what"), labels.c.key_hash == bindparam("hash")
     )
 )
-_ADD = Prepared(insert(labels), ("run", "kind", "key_hash", "value_hash", "key", "value"))
+_INSERT = insert(labels)
+_ADD = Prepared(_INSERT, ("run", "kind", "key_hash", "value_hash", "key", "value", "number"))
 
 
 def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dict[str, str | None]]:
@@ -120,4 +126,15 @@ def _row(run: int, kind: str, key: str, value: str | None) -> dict[str, object]:
         "value_hash": None if value is None else fingerprint(value),
         "key": key,
         "value": value,
+        "number": None if value is None else number_of(value),
     }
+
+
+def number_of(text: str) -> float | None:
+    """What a text says, where that is a finite number.
+
+    >>> number_of("1e-3"), number_of("0x10"), number_of("1e999")
+    (0.001, None, None)
+    """
+    found = float(text) if len(text) <= 40 and _NUMBER.fullmatch(text) else math.inf
+    return found if math.isfinite(found) else None

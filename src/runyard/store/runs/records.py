@@ -84,6 +84,8 @@ class Run:
     nodes: int = 1
     attempt: int = 1
     restart: str | None = None  # why the attempt under way is to be followed by another one
+    archived_at: datetime | None = None
+    parameters: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def led(self) -> bool:

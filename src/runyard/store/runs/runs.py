@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, bindparam, func, insert, literal, sel
 from sqlalchemy import update as update_
 
 from runyard.contracts import states as state_names
+from runyard.contracts.formats.arguments import parameters
 from runyard.store import damage, tables
 from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused, run_not_found
@@ -23,6 +24,7 @@ from runyard.store.runs.records import Json
 from runyard.store.runs.records import NewRun as NewRun
 from runyard.store.runs.records import Run as Run
 from runyard.store.runs.records import StateChange as StateChange
+from runyard.store.slices import slices
 
 # Building a statement costs more than running it: those that every request needs are built once.
 _ROWS: Select[Any] = (
@@ -119,7 +121,9 @@ def create(connection: Connection, new: NewRun) -> Run:
     made = {"definition": new.definition, "launch": new.launch, "context": context, "nodes": new.nodes}
     _INSERT_LAUNCH.run(connection, {"run": serial, **made})
     _INSERT_STATE.run(connection, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
-    labels.add_all(connection, serial, {labels.TAG: new.tags, labels.PROPERTY: new.properties})
+    told = parameters((new.launch or {}).get("arguments") or [])
+    texts = {labels.TAG: new.tags, labels.PROPERTY: new.properties, labels.PARAMETER: told}
+    labels.add_all(connection, serial, texts)
     return get(connection, new.id)
 
 
@@ -155,6 +159,16 @@ def find(
     shown = set(serials[:limit])
     following = filter.cursor(wanted, serials[limit - 1], after, limit) if len(serials) > limit else None
     return _with_labels(connection, [row for row in found if row.serial in shown]), following
+
+
+def of_serials(connection: Connection, serials: Sequence[int]) -> list[Run]:
+    """The runs of these numbers, in this order; those that cannot be read are left out."""
+    found: dict[int, Run] = {}
+    for some in slices(list(serials)):
+        rows = damage.rows(connection, _ROWS.where(tables.runs.c.serial.in_(some)), *_KEYS)
+        of = {row.id: row.serial for row in rows}
+        found.update((of[run.id], run) for run in _with_labels(connection, rows))
+    return [found[serial] for serial in serials if serial in found]
 
 
 def definition_and_launch(connection: Connection, run_id: str) -> tuple[Json, Json | None]:
@@ -258,6 +272,14 @@ def states(connection: Connection, run_id: str) -> list[StateChange]:
     return [StateChange(*row) for row in _STATES.all(connection, {"of": serial_of(connection, run_id)})]
 
 
+def archive(connection: Connection, run_ids: Sequence[str], archived: bool) -> None:
+    """Put runs out of sight in lists, or back into it."""
+    at = datetime.now(timezone.utc) if archived else None
+    for some in slices(list(run_ids)):
+        change = update_(tables.runs).where(tables.runs.c.id.in_(some)).values(archived_at=at)
+        connection.execute(change if not archived else change.where(tables.runs.c.archived_at.is_(None)))
+
+
 def active(connection: Connection) -> list[Run]:
     """The runs that have not ended, oldest first."""
     going = sorted(state_names.ALL - state_names.TERMINAL)
@@ -347,6 +369,8 @@ def _with_labels(connection: Connection, found: Sequence[Any]) -> list[Run]:
             nodes=row.nodes,
             attempt=row.attempt,
             restart=row.restart,
+            archived_at=row.archived_at,
+            parameters=texts.get((row.serial, labels.PARAMETER), {}),
         )
         for row in found
     ]

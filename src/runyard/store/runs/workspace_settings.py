@@ -11,6 +11,7 @@ from datetime import timedelta
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from runyard.contracts.data import address_map, datastores
+from runyard.contracts.journal import EVENTS, SOURCES, SYSTEM
 from runyard.store.errors import Refused
 from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
@@ -21,6 +22,7 @@ RELAX, LIMIT, SCOPE = "environments.relax", "environments.limit", "runs.scope"
 HOROVOD = "environments.horovod"
 DATA_MAP, DATA_LIMIT, LAZY_ABOVE = "data.map", "data.limit", "data.lazy-above"
 DATASTORE = "data.datastore"
+SYSTEM_METRICS, EVENT_FILES = "runs.system-metrics", "runs.event-files"
 KEEP_LOGS, KEEP_SERIES = "retention.logs", "retention.series"
 
 _FIND = Prepared(
@@ -96,6 +98,12 @@ def lazy_above(settings: Mapping[str, str]) -> int | None:
 def whole_workspace(settings: Mapping[str, str]) -> bool:
     """Whether a run's token reaches the workspace, and not the run and its descendants alone."""
     return settings[SCOPE] == "workspace"
+
+
+def observed(settings: Mapping[str, str]) -> list[str]:
+    """What node runners observe of runs besides what these log (`runyard.contracts.journal.SOURCES`)."""
+    kinds = {SYSTEM: SYSTEM_METRICS, EVENTS: EVENT_FILES}
+    return [source for source in SOURCES if settings[kinds[source]] == "true"]
 
 
 def mapped(settings: Mapping[str, str]) -> dict[str, str]:
@@ -197,6 +205,8 @@ KNOWN = {
     LAZY_ABOVE: Setting("10GB", "a size such as 10GB, or none", _size_or_none),
     DATA_MAP: Setting("{}", 'a JSON object such as {"http://gone.org/": "/data/mirror"}', _map),
     DATASTORE: Setting(datastores.BLOB_STORE, "the name of a datastore", _datastore),
+    SYSTEM_METRICS: Setting("true", "true or false", _true_or_false),
+    EVENT_FILES: Setting("true", "true or false", _true_or_false),
     KEEP_LOGS: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
     KEEP_SERIES: Setting("none", "an age such as 90d, 12h or 8w, or none", _age_or_none),
 }

@@ -15,7 +15,7 @@ from runyard.contracts import names
 from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.prepared import Prepared
-from runyard.store.tables import workspaces
+from runyard.store.tables import runs, workspaces
 
 DEFAULT = "local"
 NO_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -104,6 +104,13 @@ def find(connection: Connection) -> list[Workspace]:
     """All of them, oldest first."""
     query = select(workspaces).order_by(workspaces.c.serial)
     return [_workspace(row) for row in damage.rows(connection, query, workspaces.c.serial, workspaces.c.name)]
+
+
+def latest(connection: Connection) -> str:
+    """The name of the one with the newest run, or of the one that is always there."""
+    query = select(workspaces.c.name).join(runs, runs.c.workspace == workspaces.c.serial)
+    name: str | None = connection.scalar(query.order_by(runs.c.serial.desc()).limit(1))
+    return name or DEFAULT
 
 
 def update(

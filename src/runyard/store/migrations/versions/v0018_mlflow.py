@@ -7,8 +7,8 @@ from alembic import op
 
 from runyard.store.metrics import last_values
 
-revision = "0016"
-down_revision = "0015"
+revision = "0018"
+down_revision = "0017"
 
 Serial = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 

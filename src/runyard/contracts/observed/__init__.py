@@ -1,0 +1,1 @@
+"""What is observed of runs besides what they log."""

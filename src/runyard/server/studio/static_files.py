@@ -1,0 +1,104 @@
+"""The studio's scripts and styles: read once, compressed once, and cached by browsers for as long as they are these.
+
+Their address holds a hash of all of them, so that modules name each other by relative paths and a new version of the
+server is never mixed with an old one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import posixpath
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+FOLDER = Path(__file__).parent / "static"
+PREFIX = "/static"
+
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
+_IMPORT = re.compile(
+    r"""^\s*(?:import|import\b[^;'"()]*\bfrom|export\b[^;'"()=]*\bfrom)\s*["'](\.[^"']+)["']""", re.MULTILINE
+)
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True)
+class StaticFile:
+    content: bytes
+    packed: bytes
+    media_type: str
+    etag: str
+
+
+@lru_cache(maxsize=1)
+def files() -> dict[str, StaticFile]:
+    """All of them, by their path below the folder."""
+    found = {}
+    for path in sorted(FOLDER.rglob("*")):
+        if path.is_file() and path.suffix in _TYPES:
+            content = path.read_bytes()
+            etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+            packed = gzip.compress(content, 9, mtime=0)
+            found[path.relative_to(FOLDER).as_posix()] = StaticFile(content, packed, _TYPES[path.suffix], etag)
+    return found
+
+
+@lru_cache(maxsize=1)
+def version() -> str:
+    """Changes whenever one of the files does."""
+    every = hashlib.sha256()
+    for name, file in files().items():
+        every.update(f"{name}\0{file.etag}\n".encode())
+    return every.hexdigest()[:12]
+
+
+def address(name: str) -> str:
+    """Where browsers get a file, such as `css/base.css`."""
+    if name not in files():
+        raise LookupError(f"there is no static file {name!r}")
+    return f"{PREFIX}/{version()}/{name}"
+
+
+@lru_cache(maxsize=256)
+def modules(name: str) -> tuple[str, ...]:
+    """A module and all that it imports, so that a browser can ask for them at once."""
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        each = waiting.pop(0)
+        if each in found:
+            continue
+        found[each] = None
+        for imported in _IMPORT.findall(files()[each].content.decode("utf-8")):
+            waiting.append(posixpath.normpath(posixpath.join(posixpath.dirname(each), imported)))
+    return tuple(found)
+
+
+def answer(name: str, asked_version: str, headers: Headers) -> Response | None:
+    """The answer to a request; None for a name that no file has."""
+    file = files().get(name)
+    if file is None:
+        return None
+    own = {
+        "ETag": file.etag,
+        "Vary": "Accept-Encoding",
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        # A page that an older server has sent asks for its version, and gets this one: it must ask again.
+        "Cache-Control": _FOR_EVER if asked_version == version() else "no-cache",
+    }
+    if headers.get("if-none-match") == file.etag:
+        return Response(status_code=304, headers=own)
+    if "gzip" in headers.get("accept-encoding", "") and len(file.packed) < len(file.content):
+        return Response(file.packed, headers={**own, "Content-Encoding": "gzip"}, media_type=file.media_type)
+    return Response(file.content, headers=own, media_type=file.media_type)
