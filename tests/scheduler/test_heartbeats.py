@@ -61,7 +61,7 @@ def test_silence_is_stored_once_until_the_run_is_heard_of_again(yard: Yard) -> N
 
 
 def test_a_run_that_was_told_to_come_later_is_not_silent_before(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Among thousands a run is heard of every two minutes: it must not count as lost, nor stay unnoticed when its
+    """Among thousands a run is heard of every few minutes: it must not count as lost, nor stay unnoticed when its
     connection is."""
     store = yard.store
     with store.database.write() as connection:

@@ -235,7 +235,7 @@ def test_a_silent_run_may_stay_away_for_as_long_as_it_agreed_to_while_its_connec
     run_id = one.run["id"]
 
     def patience() -> float:
-        return beats._promised.get(run_id, 0.0) - time.monotonic()
+        return float(beats._promised.get(run_id, 0.0)) - time.monotonic()
 
     def until(reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE

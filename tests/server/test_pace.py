@@ -134,12 +134,12 @@ def test_silent_runs_come_less_often_the_more_there_are() -> None:
         live = 0
         it = Pace(Live(), lambda: live)
         mean = {}
-        for live in (10, 500, 1000, 2000, 5000):
+        for live in (10, 500, 1000, 2000, 4000, 5000):
             waits = [it.quiet_seconds(f"run-{number}", OF_REPORTERS) for number in range(500)]
             mean[live] = sum(waits) / len(waits)
-        assert mean[10] < QUIET
+        assert mean[10] <= (1 + SOONEST) * QUIET  # few have their turn together
         assert mean[500] < QUIET < mean[1000] < mean[2000]
-        assert abs(mean[5000] - mean[2000]) < mean[2000] / 10
+        assert abs(mean[5000] - mean[4000]) < mean[4000] / 10
         assert all(it.quiet_seconds(f"run-{number}", 20) <= (1 + SOONEST) * QUIET for number in range(500))
 
     asyncio.run(waits())

@@ -37,7 +37,7 @@ HEADER_LIMIT = 1 << 20
 PARTS_LIMIT = 1000
 """Parts that a delivery has at most, and facts."""
 
-PATIENCE = 132
+PATIENCE = 264
 """Seconds for which reporters of this version wait for the end of a held response."""
 
 COME = {"come": True}

@@ -29,7 +29,7 @@ EVERY = 4.4
 QUIET = 42.0
 """The same for a run that has nothing to deliver: its deliveries are heartbeats, and have to come every 60 s."""
 
-HEARTBEATS = 12
+HEARTBEATS = 10
 """How many of them there are a second at most, where the reporters have the patience for it: more runs wait longer."""
 
 SOONEST = 0.1
