@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from runyard.server.studio.pages import runs
+from runyard.server.studio.pages import experiments, runs
 
-PAGES = (runs,)
+PAGES = (runs, experiments)
