@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from runyard.server.studio.pages import compare, run, runs
+from runyard.server.studio.pages import compare, experiments, run, runs
 
-PAGES = (runs, run, compare)
+PAGES = (runs, run, compare, experiments)
