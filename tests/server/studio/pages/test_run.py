@@ -321,3 +321,28 @@ def test_a_run_that_does_not_exist(page: Page, page_errors: Any) -> None:
     page_errors.allow("404")
     opened(page, {"id": "nosuch"})
     assert "nosuch" in page.locator("main").inner_text()
+
+
+def test_data_models_and_environment_that_hang_on_a_run(studio: Served, page: Page) -> None:
+    client, api = studio.client, "/api/workspaces/local"
+    definition = {"kind": "file", "sources": [{"url": "http://127.0.0.1:9/a"}], "steps": []}
+    dataset = client.ok("POST", f"{api}/datasets", {"definition": definition})
+    client.ok("POST", f"{api}/datasets/{dataset['id']}/registrations", {"name": "digits"})
+    launch = {
+        "script": "train.py",
+        "arguments": ["--rate", "0.1"],
+        "environment": {"python": "3.11", "pip": ["numpy"]},
+        "environment_variables": {"KEY": "<b>value</b>"},
+        "inputs": [{"name": "images", "dataset": dataset["id"], "mode": "mount"}],
+    }
+    run = studio.stored_run(kind="script", launch=launch)
+    client.call("PUT", f"/api/runs/{run['id']}/files/outputs/model.bin", body=b"m")
+    client.ok("POST", f"{api}/models", {"name": "classifier", "run_id": run["id"], "path": "outputs/model.bin"})
+    opened(page, run, "#overview")
+    page.wait_for_selector("a >> text=digits version 1")
+    assert page.get_by_role("link", name="classifier").get_attribute("href") == "/studio/local/models/classifier"
+    assert "train.py --rate 0.1" in page.locator(".panel-overview").inner_text()
+    page.locator("#tab-environment").click()
+    page.wait_for_selector(".panel-environment .code >> text=numpy")
+    assert "<b>value</b>" in page.locator(".panel-environment").inner_text()
+    assert "Waits" in page.locator("#account").inner_text()

@@ -20,8 +20,9 @@ export class CompareCurves {
   /**
    * @param {HTMLElement} element
    * @param {Compared[]} compared
+   * @param {import("./table.js").Row[]} rows What the runs have: it names their metrics.
    */
-  constructor(element, compared) {
+  constructor(element, compared, rows) {
     this.compared = compared;
     this.view = fromAddress();
     this.zoom = new ZoomGroup();
@@ -31,6 +32,8 @@ export class CompareCurves {
     this.places = new Map();
     /** @type {Map<string, Map<string, Points>>} */
     this.others = new Map();
+    /** @type {Set<string>} */
+    this.stale = new Set();
     this.shown = AT_FIRST;
     this.grid = h("div", { class: "chart-grid compare-grid" });
     this.more = h("button", { type: "button", class: "curves-more", hidden: true });
@@ -47,13 +50,28 @@ export class CompareCurves {
       }
       void this.fetch();
     }, { rootMargin: "300px" });
-    /** @type {Set<string>} */
-    this.stale = new Set();
-    this.begin().catch(report);
+    for (const row of rows) {
+      if (row.group !== "metrics") continue;
+      row.values.forEach((value, at) => {
+        if (value !== null && typeof value !== "string") this.found(row.name, compared[at].id, -1);
+      });
+    }
+    this.begin();
   }
 
-  async begin() {
-    await inTurn(this.compared, (each) => this.names(each.id));
+  /**
+   * @param {string} name
+   * @param {string} id
+   * @param {number} count Of its points; -1 where it is not known yet.
+   */
+  found(name, id, count) {
+    const counts = this.metrics.get(name) ?? new Map();
+    this.metrics.set(name, counts);
+    if (counts.get(id) !== count) this.stale.add(`${id}\n${name}`);
+    counts.set(id, count);
+  }
+
+  begin() {
     this.layOut();
     for (const { run } of this.compared.slice(0, 20)) {
       if (isOver(run)) continue;
@@ -71,13 +89,7 @@ export class CompareCurves {
   /** @param {string} id */
   async names(id) {
     const { metrics } = await get(`/api/runs/${encodeURIComponent(id)}/metrics/names`);
-    for (const metric of metrics) {
-      if (!isCurve(metric)) continue;
-      const counts = this.metrics.get(metric.name) ?? new Map();
-      this.metrics.set(metric.name, counts);
-      if (counts.get(id) !== metric.count) this.stale.add(`${id}\n${metric.name}`);
-      counts.set(id, metric.count);
-    }
+    for (const metric of metrics) if (isCurve(metric)) this.found(metric.name, id, metric.count);
   }
 
   layOut() {

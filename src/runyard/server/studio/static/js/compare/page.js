@@ -52,7 +52,7 @@ async function begin() {
   let related = false;
   showTable(byId("panel-table"), compared, rows);
   tabs(byId("tabs"), (name, asked) => {
-    if (name === "curves") curves ??= new CompareCurves(byId("panel-curves"), compared);
+    if (name === "curves") curves ??= new CompareCurves(byId("panel-curves"), compared, rows);
     if (name === "relations" && !related) {
       related = true;
       showRelations(byId("panel-relations"), compared, rows);

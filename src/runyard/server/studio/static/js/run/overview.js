@@ -20,14 +20,14 @@ export function showOverview(element, run) {
       { class: "overview" },
       notes(run),
       card("Started", facts(started(run, launch))),
-      card("Data", data(run, launch)),
+      card("Data", h("div", { class: "overview-data" })),
       card("Models and services", links),
       card("Tags", facts(Object.entries(run.tags).sort().map(([name, value]) => [name, value ?? ""])), "No tags. Add one with run.tag(\"name\", \"value\")."),
       card("Properties", facts(Object.entries(run.properties).sort().map(([name, value]) => [name, value ?? ""]))),
       card("Child runs", h("div", { class: "overview-children" })),
     ),
   );
-  Promise.all([models(links, run), children(/** @type {HTMLElement} */ (element.querySelector(".overview-children")), run)]).catch(report);
+  Promise.all([models(links, run), data(/** @type {HTMLElement} */ (element.querySelector(".overview-data")), run, launch), children(/** @type {HTMLElement} */ (element.querySelector(".overview-children")), run)]).catch(report);
 }
 
 /** @param {string} title @param {HTMLElement | null} content @param {string} [otherwise] */
@@ -61,19 +61,26 @@ function started(run, launch) {
   ];
 }
 
-/** @param {any} run @param {any} launch */
-function data(run, launch) {
+/** @param {HTMLElement} element @param {any} run @param {any} launch */
+async function data(element, run, launch) {
+  if (!launch.inputs?.length && !launch.outputs?.length) return replace(element, h("p", { class: "faint" }, "None was named. Datasets are named with as_mount(), as_download() or OutputFileDatasetConfig."));
+  const { datasets } = await get(`/api/workspaces/${encodeURIComponent(run.workspace)}/datasets`);
+  const named = new Map(datasets.map((/** @type {any} */ each) => [each.id, each]));
   const place = `/studio/${encodeURIComponent(run.workspace)}/data`;
   /** @type {[string, any][]} */
   const rows = [];
-  for (const each of launch.inputs ?? []) rows.push([`in: ${each.name}`, h("a", { href: `${place}/${encodeURIComponent(each.dataset)}` }, `dataset ${each.dataset} (${each.mode})`)]);
+  for (const each of launch.inputs ?? []) {
+    const known = named.get(each.dataset);
+    const text = known ? `${known.name} version ${known.version}` : `dataset ${each.dataset}`;
+    rows.push([`in: ${each.name}`, h("span", null, known ? h("a", { href: `${place}/${encodeURIComponent(known.name)}?version=${known.version}` }, visible(text)) : text, ` (${each.mode})`)]);
+  }
   const written = new Map((run.outputs ?? []).map((/** @type {any} */ each) => [each.name, each]));
   for (const each of launch.outputs ?? []) {
     const made = written.get(each.name);
     const text = made?.registered ? `${made.registered} version ${made.version}` : made ? `dataset ${made.dataset}${made.complete ? "" : ", what there was when the run ended"}` : `${each.datastore}/${each.path}`;
-    rows.push([`out: ${each.name}`, made ? h("a", { href: `${place}/${encodeURIComponent(made.registered ?? made.dataset)}` }, text) : text]);
+    rows.push([`out: ${each.name}`, made?.registered ? h("a", { href: `${place}/${encodeURIComponent(made.registered)}?version=${made.version}` }, visible(text)) : text]);
   }
-  return facts(rows);
+  replace(element, facts(rows));
 }
 
 /** @param {HTMLElement} element @param {any} run */
@@ -82,7 +89,7 @@ async function models(element, run) {
   if (!run.models.length) return replace(element, h("p", { class: "faint" }, "No model was registered from it. In Python: run.register_model(\"name\", \"outputs/model.pkl\")."));
   const found = await Promise.all(run.models.map(async (/** @type {string} */ id) => {
     const [name, version] = [id.slice(0, id.lastIndexOf(":")), id.slice(id.lastIndexOf(":") + 1)];
-    const model = await get(`/api/workspaces/${encodeURIComponent(run.workspace)}/models/${encodeURIComponent(name)}?version=${version}`).catch(() => null);
+    const model = await get(`/api/workspaces/${encodeURIComponent(run.workspace)}/models/${encodeURIComponent(name)}/${version}`);
     const services = (model?.services ?? []).map((/** @type {string} */ service) => h("a", { href: `${place}/services/${encodeURIComponent(service)}` }, service));
     return h("p", null, h("a", { href: `${place}/models/${encodeURIComponent(name)}` }, visible(name)), ` version ${version}`, services.length ? ", served by " : "", services);
   }));
