@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runyard.store.database import Database
 from runyard.store.runs import runs, workspaces
 from runyard.store.runs.records import NewRun, Run
 from runyard.store.store import Store
@@ -33,3 +34,9 @@ def make_run(store: Store) -> Callable[..., Run]:
             return runs.create(connection, new)
 
     return make
+
+
+@pytest.fixture
+def database(store: Store) -> Database:
+    """The database of `store`."""
+    return store.database

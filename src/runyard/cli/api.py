@@ -186,6 +186,20 @@ class Api:
         found: list[MetricDocument] = answer["metrics"].get(run_id, [])
         return found
 
+    def table(
+        self, workspace: str, filter: str, sort: str, metrics: Sequence[str], children: bool, limit: int
+    ) -> list[dict[str, Any]]:
+        """Runs that a sentence finds, in an order by any column, with the last values of some metrics."""
+        found: list[dict[str, Any]] = []
+        while len(found) < limit:
+            asked = {"filter": filter, "sort": sort, "metric": list(metrics), "children": children or None}
+            place = {"limit": min(500, limit - len(found)), "offset": len(found)}
+            answer = self.client.get(f"{_of(workspace)}/table", {**asked, **place})
+            found += answer["runs"]
+            if not answer["more"]:
+                break
+        return found
+
     def studio_link(self) -> dict[str, Any]:
         """A link that signs one browser in, and when it expires."""
         made: dict[str, Any] = self.client.post("/api/studio/links")

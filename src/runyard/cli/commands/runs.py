@@ -4,7 +4,6 @@ preemption."""
 from __future__ import annotations
 
 import itertools
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 from runyard.cli.completion import experiment_names, statuses
@@ -20,11 +19,8 @@ if TYPE_CHECKING:
 SWEEP_TYPE = "hyperdrive"
 
 
-class Sort(str, Enum):
-    NEWEST = "newest"
-    OLDEST = "oldest"
-    LARGEST = "largest"
-    LONGEST = "longest"
+SORTS = ("newest", "oldest", "largest", "longest")
+"""Orders by what every run has. Any other one is that of a table with columns (`runyard.cli.commands.views.table`)."""
 
 
 def _known_status(given: str | None) -> str | None:
@@ -49,7 +45,37 @@ def ls(
         list[str] | None, Option("--tag", "-t", metavar="KEY[=VALUE]", help="Only runs with this tag; repeat.")
     ] = None,
     older_than: OlderThanOption = None,
-    sort: Annotated[Sort, Option("--sort", help="Which come first.")] = Sort.NEWEST,
+    sort: Annotated[
+        str,
+        Option(
+            "--sort",
+            metavar="ORDER",
+            help="Which come first: newest, oldest, largest, longest; or a metric, `params.lr`, `tag.owner`: "
+            "`-acc` has the largest first, `acc` the smallest.",
+        ),
+    ] = "newest",
+    filter: Annotated[
+        str | None,
+        Option(
+            "--filter",
+            metavar="SENTENCE",
+            help="Only runs like this: `status:failed metrics.acc>0.9 tag.owner=me`.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None, Option("--metric", "-m", metavar="NAME", help="Show the last value of it; repeat.")
+    ] = None,
+    workspace: Annotated[
+        str | None,
+        Option(
+            "--workspace",
+            "-w",
+            metavar="NAME",
+            help="The runs of this workspace; with --filter or --metric by default that of the newest run.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Annotated[int, Option("--limit", "-n", min=1, help="How many runs at most.")] = 20,
     all_children: Annotated[bool, Option("--all-children", help="Child runs too.")] = False,
     services: Annotated[bool, Option("--services", help="Replicas of services too.")] = False,
@@ -60,6 +86,13 @@ def ls(
     from runyard.cli import api
 
     server = api.connect()
+    if filter is not None or metric or workspace is not None or sort not in SORTS:
+        from runyard.cli.commands.views import table
+
+        terms = table.terms(experiment, status, tag or [], older_than)
+        wanted = table.Wanted(" ".join([f"({filter})" if filter and terms else filter or "", *terms]).strip(), sort)
+        table.show(server, workspace, wanted, metric or [], all_children, limit, as_json)
+        return
     found = server.runs(
         experiment=experiment,
         status=status,
@@ -67,7 +100,7 @@ def ls(
         children=all_children,
         services=services,
         before=before,
-        order=sort.value,
+        order=sort,
         sizes=True,
         page=min(limit, 500),
     )

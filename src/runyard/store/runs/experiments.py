@@ -17,7 +17,7 @@ from runyard.store import damage
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.prepared import Prepared
 from runyard.store.runs import workspaces
-from runyard.store.tables import experiments
+from runyard.store.tables import experiments, runs
 from runyard.store.tables import workspaces as workspace_rows
 
 ACTIVE_ONLY, ARCHIVED_ONLY, ALL = "ActiveOnly", "ArchivedOnly", "All"
@@ -101,6 +101,20 @@ def find(
         for experiment in found
         if all(key in experiment.tags and value in (None, experiment.tags[key]) for key, value in wanted)
     ]
+
+
+def newest_runs(connection: Connection, workspace: str) -> dict[str, datetime]:
+    """When the newest run of each experiment of a workspace was made, by the id of the experiment."""
+    newest = (
+        select(runs.c.created_at)
+        .where(runs.c.experiment == experiments.c.serial)
+        .order_by(runs.c.serial.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    here = experiments.c.workspace == workspaces.serial(connection, workspace)
+    found = connection.execute(select(experiments.c.id, newest.label("at")).where(here))
+    return {row.id: row.at for row in found if row.at is not None}
 
 
 def update(

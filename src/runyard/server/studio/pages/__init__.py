@@ -9,6 +9,7 @@ from runyard.server.studio.pages import (
     data,
     datastores,
     environments,
+    experiments,
     models,
     run,
     runs,
@@ -16,4 +17,4 @@ from runyard.server.studio.pages import (
     sweeps,
 )
 
-PAGES = (about, runs, run, compare, sweeps, models, services, data, datastores, environments, compute)
+PAGES = (about, runs, run, compare, experiments, sweeps, models, services, data, datastores, environments, compute)

@@ -1,0 +1,109 @@
+"""The list of runs with columns of metrics, in an order by one of them: `runyard ls --metric acc --sort -acc`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runyard.cli.options import seconds
+from runyard.cli.output import formatting, screen
+from runyard.cli.parameters import bad_parameter
+
+if TYPE_CHECKING:
+    from runyard.cli.api import Api
+
+_ORDERS = {"newest": "-created", "oldest": "created", "longest": "-duration"}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    filter: str
+    sort: str
+
+    @property
+    def order(self) -> str:
+        if self.sort == "largest":
+            raise bad_parameter("A table with metrics has no order by size: leave out --filter and --metric.", "--sort")
+        return _ORDERS.get(self.sort, self.sort)
+
+    @property
+    def metric(self) -> str | None:
+        """The metric that the order is by, if it is one that is written without its family."""
+        name = self.order.removeprefix("-")
+        if name.startswith("metrics."):
+            return name.removeprefix("metrics.")
+        return None if name in _FIELDS or "." in name.partition("/")[0] else name
+
+
+_FIELDS = (
+    *("created", "started", "ended", "duration", "status", "name", "id", "target", "type", "user", "number"),
+    "experiment",
+)
+
+
+def terms(experiment: str | None, status: str | None, tags: Sequence[str], older_than: str | None) -> list[str]:
+    """The options of `ls` as parts of a sentence.
+
+    >>> terms("mnist", "Failed", ["owner=me", "kept"], None)
+    ['experiment="mnist"', 'status="Failed"', 'tag."owner"="me"', 'has:"tag.kept"']
+    """
+    found = []
+    if experiment is not None:
+        found.append(f"experiment={_quoted(experiment)}")
+    if status is not None:
+        found.append(f"status={_quoted(status)}")
+    for tag in tags:
+        key, equals, value = tag.partition("=")
+        found.append(f"tag.{_quoted(key)}={_quoted(value)}" if equals else f"has:{_quoted(f'tag.{key}')}")
+    if older_than is not None:
+        found.append(f"age>{seconds(older_than, '--older-than'):.0f}s")
+    return found
+
+
+def show(
+    server: Api,
+    workspace: str | None,
+    wanted: Wanted,
+    metrics: Sequence[str],
+    children: bool,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Print the runs; the metric that they are sorted by is among the columns."""
+    shown = list(dict.fromkeys([*metrics, *([wanted.metric] if wanted.metric else [])]))
+    if workspace is None:
+        newest = server.newest(1)
+        workspace = newest[0]["workspace"] if newest else "local"
+    found = server.table(workspace, wanted.filter, wanted.order, shown, children, limit)
+    if as_json:
+        screen.document(found)
+        return
+    if not found:
+        print("No runs like that.")
+        return
+    rows = [
+        (
+            run["id"],
+            run["status"],
+            run["experiment"],
+            formatting.ago(formatting.moment(run["created_at"])),
+            formatting.lasted(run["started_at"], run["ended_at"]),
+            *(_value(run["metrics"], name) for name in shown),
+            run["name"] or "",
+        )
+        for run in found
+    ]
+    heads = ("RUN", "STATUS", "EXPERIMENT", "CREATED", "TOOK", *shown, "NAME")
+    screen.table(heads, rows, status_column=1)
+
+
+def _value(metrics: dict[str, Any], name: str) -> str:
+    if name not in metrics:
+        return "-"
+    return "nan" if metrics[name] is None else formatting.number(metrics[name])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
