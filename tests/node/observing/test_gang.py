@@ -25,7 +25,7 @@ while not os.path.exists({go!r}): time.sleep(0.05)
 
 
 def nodes_seen(run: RunOnServer, name: str) -> dict[int, list[float]]:
-    asked = {"source": "system", "name": name, "by_rank": True}
+    asked: dict[str, str | bool] = {"source": "system", "name": name, "by_rank": True}
     found = run.server.client.get(f"/api/runs/{run.id}/metrics", asked)["metrics"].get(run.id, [])
     return {each["nodes"][0]: each["values"] for each in found}
 

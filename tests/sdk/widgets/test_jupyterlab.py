@@ -99,7 +99,5 @@ def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chrom
         run.complete()
         shown.get_by_text("Completed").wait_for()
         assert shown.locator("script").count() == 0
-        if os.environ.get("RUNYARD_TEST_SCREENSHOTS"):
-            page.screenshot(path=str(Path(os.environ["RUNYARD_TEST_SCREENSHOTS"]) / "jupyterlab.png"))
     finally:
         context.close()

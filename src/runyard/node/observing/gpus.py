@@ -102,7 +102,7 @@ class _Nvml:
         if ask(device, ctypes.byref(count), processes) not in (_NO_ERROR, _TOO_SMALL):
             return None
         some = processes[: min(count.value, _MOST_PROCESSES)]
-        return sum(each.memory for each in some if each.pid in ours and each.memory != _UNKNOWN)
+        return sum(int(each.memory) for each in some if each.pid in ours and each.memory != _UNKNOWN)
 
 
 class _Command:

@@ -71,7 +71,7 @@ def _series(
     for name in wanted or (None,):
         if name is not None and name.startswith(load.GPU) and not found:
             break  # nothing was recorded at all
-        asked = {"source": source, "buckets": POINTS, "limit": EVENT_CURVES, **({"name": name} if name else {})}
+        asked: dict[str, str | int | None] = {"source": source, "buckets": POINTS, "limit": EVENT_CURVES, "name": name}
         found += service.get(f"{address}/metrics", asked)["metrics"].get(run_id, [])
     return found
 

@@ -306,12 +306,14 @@ def _term(connection: Connection, asked: Asked, term: Term) -> ColumnElement[boo
         return or_(*(_flag(flag) for flag in term.values))
     if term.field in language.TIMES:
         column = _RUNS.c[f"{term.field}_at"]
-        return and_(column.is_not(None), _compared_times(column, term))
+        # A day that is given without an hour means all of it.
+        lasts = timedelta(days=1) if len(term.values[0]) <= 10 else MICROSECOND
+        return and_(column.is_not(None), _compared_times(column, term.comparison, term.times[0], lasts))
     if term.field == "age":
         now = datetime.now(timezone.utc)
         times = tuple(now - timedelta(seconds=min(seconds, 1e10)) for seconds in term.numbers)
         turned = {">": "<", ">=": "<=", "<": ">", "<=": ">="}.get(term.comparison, term.comparison)
-        return _compared_times(_RUNS.c.created_at, Term("age", turned, term.values, times=times))  # type: ignore[arg-type]
+        return _compared_times(_RUNS.c.created_at, turned, times[0], MICROSECOND)
     if term.field == "duration":
         return _compared(_DURATION, term, tuple(seconds * 1e6 for seconds in term.numbers))
     if term.field == "number":
@@ -382,16 +384,16 @@ def _compared(column: ColumnElement[Anything], term: Term, numbers: Sequence[flo
     return and_(column.is_not(None), found.get(term.comparison, column.in_(numbers)))
 
 
-def _compared_times(column: ColumnElement[Anything], term: Term) -> ColumnElement[bool]:
-    """A day that is given without an hour means all of it."""
-    at = term.times[0]
-    until = at + (timedelta(days=1) if len(term.values[0]) <= 10 else MICROSECOND)
-    if term.comparison in (">", "<="):
-        return column >= until if term.comparison == ">" else column < until
-    if term.comparison in (">=", "<"):
-        return column >= at if term.comparison == ">=" else column < at
+def _compared_times(
+    column: ColumnElement[Anything], comparison: str, at: datetime, lasts: timedelta
+) -> ColumnElement[bool]:
+    until = at + lasts
+    if comparison in (">", "<="):
+        return column >= until if comparison == ">" else column < until
+    if comparison in (">=", "<"):
+        return column >= at if comparison == ">=" else column < at
     within = and_(column >= at, column < until)
-    return not_(within) if term.comparison == "!=" else within
+    return not_(within) if comparison == "!=" else within
 
 
 def _contains(column: ColumnElement[Anything], text: str) -> ColumnElement[bool]:
