@@ -21,7 +21,7 @@ for rate in (0.01, 0.1):
 for run in runs:
     print(run.id, run.wait_for_completion()["status"])
     print("points:", len(run.get_metrics()["loss"]), " files:", run.get_file_names()[-1])
-    print("children:", sorted(child.display_name for child in run.get_children()))
+    print("children:", sorted(str(child.display_name) for child in run.get_children()))
 
 mlflow.set_tracking_uri(ws.get_mlflow_tracking_uri())
 [best] = mlflow.search_runs(
