@@ -33,6 +33,6 @@ mlflow.set_tracking_uri(ws.get_mlflow_tracking_uri())
 )
 print("best:", best.data.params["rate"], round(best.data.metrics["loss"], 6))
 
-mlflow.register_model(f"runs:/{best.info.run_id}/model", "mlflow_example")
+ws.get_run(best.info.run_id).register_model("mlflow_example", model_path="outputs/model")
 mlflow.MlflowClient().set_registered_model_alias("mlflow_example", "champion", "1")
 print("registered:", ws.models["mlflow_example"].id)
