@@ -21,7 +21,7 @@ for rate in (0.01, 0.1):
 for run in runs:
     print(run.id, run.wait_for_completion()["status"])
     print("points:", len(run.get_metrics()["loss"]), " files:", run.get_file_names()[-1])
-    print("children:", sorted(child.display_name for child in run.get_children()))
+    print("children:", sorted(str(child.display_name) for child in run.get_children()))
 
 mlflow.set_tracking_uri(ws.get_mlflow_tracking_uri())
 [best] = mlflow.search_runs(
@@ -33,6 +33,6 @@ mlflow.set_tracking_uri(ws.get_mlflow_tracking_uri())
 )
 print("best:", best.data.params["rate"], round(best.data.metrics["loss"], 6))
 
-mlflow.register_model(f"runs:/{best.info.run_id}/model", "mlflow_example")
+ws.get_run(best.info.run_id).register_model("mlflow_example", model_path="outputs/model")
 mlflow.MlflowClient().set_registered_model_alias("mlflow_example", "champion", "1")
 print("registered:", ws.models["mlflow_example"].id)

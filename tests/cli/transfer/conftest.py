@@ -31,7 +31,7 @@ class Written:
 
 def written(folder: Path, address: str, framework: str) -> Written:
     known = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "RUNYARD_"))}
-    command = [environment(framework), FILL, address]
+    command: list[str | Path] = [environment(framework), FILL, address]
     done = subprocess.run(command, cwd=folder, env={**known, "HOME": str(folder)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return Written(folder, json.loads(done.stdout.splitlines()[-1]))

@@ -30,8 +30,8 @@ def test_one_registry_two_faces(mlflow: Mlflow) -> None:
     assert mlflow.ok("GET", "registered-models/alias?name=m&alias=champion")["model_version"]["version"] == "1"
     mlflow.ok("POST", "model-versions/create", {"name": "m", "source": "models:/m@champion"})
     for version in ("1", "2"):
-        asked = {"name": "m", "version": version, "stage": "production", "archive_existing_versions": True}
-        mlflow.ok("POST", "model-versions/transition-stage", asked)
+        staged = {"name": "m", "version": version, "stage": "production", "archive_existing_versions": True}
+        mlflow.ok("POST", "model-versions/transition-stage", staged)
     found = mlflow.ok("GET", "model-versions/search?filter=name%3D'm'&order_by=version_number+ASC")["model_versions"]
     assert [each["current_stage"] for each in found][:2] == ["Archived", "Production"]
     mlflow.ok("PATCH", "model-versions/update", {"name": "m", "version": "1", "description": "d"})

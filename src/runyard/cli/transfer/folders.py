@@ -11,7 +11,15 @@ from typing import Any
 import yaml
 
 from runyard.cli.errors import CommandError
-from runyard.cli.transfer.records import Opened, Point, SourceExperiment, SourceModel, SourceRun, SourceVersion
+from runyard.cli.transfer.records import (
+    Opened,
+    Point,
+    SourceExperiment,
+    SourceModel,
+    SourceRun,
+    SourceVersion,
+    open_binary,
+)
 
 META = "meta.yaml"
 _STATUS = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
@@ -134,7 +142,7 @@ def _meta(file: Path) -> dict[str, Any]:
 def _below(root: Path, prefix: str) -> Iterator[tuple[str, Opened]]:
     for each in sorted(root.rglob("*")) if root.is_dir() else ():
         if each.is_file():
-            yield prefix + each.relative_to(root).as_posix(), partial(each.open, "rb")
+            yield prefix + each.relative_to(root).as_posix(), partial(open_binary, each)
 
 
 def _names(folder: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import BinaryIO, Protocol
 
 Point = tuple[float, int, int]
@@ -54,6 +55,10 @@ class SourceModel:
     tags: dict[str, str]
     aliases: dict[str, int]
     versions: list[SourceVersion] = field(default_factory=list)
+
+
+def open_binary(path: Path) -> BinaryIO:
+    return path.open("rb")
 
 
 class Source(Protocol):

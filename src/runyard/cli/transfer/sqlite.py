@@ -11,7 +11,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from runyard.cli.errors import CommandError
-from runyard.cli.transfer.records import Opened, Point, SourceExperiment, SourceModel, SourceRun, SourceVersion
+from runyard.cli.transfer.records import (
+    Opened,
+    Point,
+    SourceExperiment,
+    SourceModel,
+    SourceRun,
+    SourceVersion,
+    open_binary,
+)
 
 LEFT_OUT = {"traces": "trace_info", "datasets": "datasets"}
 
@@ -148,4 +156,4 @@ def files_at(address: str, beside: Path) -> Iterator[tuple[str, Opened]]:
         return
     for each in sorted(root.rglob("*")):
         if each.is_file():
-            yield each.relative_to(root).as_posix(), partial(each.open, "rb")
+            yield each.relative_to(root).as_posix(), partial(open_binary, each)

@@ -55,7 +55,7 @@ class Address:
 
     def _work(self) -> None:
         try:
-            descriptor, _ = self._socket._accept()
+            descriptor, _ = self._socket._accept()  # type: ignore[attr-defined]  # `socket.accept` is made of it
             from runyard.node.mlflow.listener import listen
 
             listen(self._taken(), descriptor, self._plan, self._folder, self.token)

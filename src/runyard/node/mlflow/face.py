@@ -13,7 +13,7 @@ import threading
 import time
 from base64 import b64decode
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Dict, Mapping
 from urllib.parse import unquote
 
 from runyard.contracts import journal as contract
@@ -24,7 +24,7 @@ from runyard.node.mlflow.journals import Journals
 from runyard.node.mlflow.listener import BadRequest, Reply, Request
 from runyard.node.mlflow.server import Away, Server
 
-Json = dict
+Json = Dict[str, Any]
 
 RUN_NAME, PARENT = "mlflow.runName", "mlflow.parentRunId"
 OUTPUTS = "outputs"

@@ -114,7 +114,8 @@ def _serve(face: Any, connection: socket.socket, places: threading.BoundedSemaph
     try:
         with connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with connection.makefile("rb", buffering=PIECE) as file:
+            with connection.makefile("rb", buffering=PIECE) as stream:
+                file: Any = stream
                 while _one(face, connection, file):
                     continue
     except (OSError, ConnectionError):

@@ -3,6 +3,7 @@ as texts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Annotated
 
@@ -47,7 +48,7 @@ def pairs(given: list[Pair] | None) -> dict[str, str]:
     return {each.key: each.value for each in given or []}
 
 
-def listed(given: dict[str, str] | dict[str, str | None]) -> list[dict[str, str]]:
+def listed(given: Mapping[str, str | None]) -> list[dict[str, str]]:
     """Tags or parameters as MLflow lists them."""
     return [{"key": key, "value": value or ""} for key, value in given.items()]
 
