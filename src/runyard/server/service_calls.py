@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from runyard.contracts.services.settings import KEY, TOKEN
 from runyard.server.context import ServerContext
 from runyard.server.middleware.problems import Problem
-from runyard.server.requests import service_changes
+from runyard.server.requests import service_keys
 from runyard.store.assets.services import Service
 
 LOCAL = "127.0.0.1"
@@ -102,6 +102,6 @@ def _credentials(context: ServerContext, service: Service) -> Mapping[str, str]:
     if service.settings.authentication == KEY:
         return {"Authorization": f"Bearer {context.secrets.value(service.keys['primary'])}"}
     if service.settings.authentication == TOKEN:
-        made = service_changes.token(context, service.workspace, service.name)
+        made = service_keys.token(context, service.workspace, service.name)
         return {"Authorization": f"Bearer {made['token']}"}
     return {}
