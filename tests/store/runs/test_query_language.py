@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runyard.store.runs.query_language import All, Any, BadQuery, Not, Term, Word, parse, uses_archived
+from runyard.store.runs.query_language import All, Any, BadQuery, Not, Term, Word, parse, uses_archived, uses_metrics
 
 
 def test_terms_belong_together() -> None:
@@ -99,3 +99,8 @@ def test_long_texts_are_refused_at_once(text: str) -> None:
 def test_archived_runs_are_asked_for() -> None:
     assert uses_archived(parse("a or (b -is:archived)"))
     assert not uses_archived(parse("a or (b is:active) archived"))
+
+
+def test_metrics_are_asked_for() -> None:
+    assert uses_metrics(parse("a or not (b has:metrics.acc)"))
+    assert not uses_metrics(parse("a or (b tag.metrics=1)"))

@@ -118,6 +118,15 @@ def uses_archived(part: Part) -> bool:
     return isinstance(part, (All, Any)) and any(map(uses_archived, part.parts))
 
 
+def uses_metrics(part: Part) -> bool:
+    """Whether runs are found by what they have measured."""
+    if isinstance(part, Term):
+        return part.family == METRIC
+    if isinstance(part, Not):
+        return uses_metrics(part.part)
+    return isinstance(part, (All, Any)) and any(map(uses_metrics, part.parts))
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text

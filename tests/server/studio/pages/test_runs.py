@@ -59,13 +59,13 @@ def test_a_wrong_sentence_is_shown_where_it_is_wrong(page: Page, page_errors: Pa
 def test_completion(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("metrics.tr")
-    option = page.get_by_role("option")
+    option = page.locator("#filter-list [role=option]")
     expect(option).to_have_text(re.compile("metrics.train/loss"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     assert page.input_value("#filter") == "metrics.train/loss"
     page.fill("#filter", "tag.owner=")
-    expect(page.get_by_role("option")).to_have_text(["tag.owner=me", "tag.owner=you"])
+    expect(page.locator("#filter-list [role=option]")).to_have_text(["tag.owner=me", "tag.owner=you"])
 
 
 def test_children_columns_views_and_batches(page: Page, studio: Served) -> None:

@@ -22,7 +22,8 @@ from runyard.store.runs.table import Asked, Columns
 MOST = 500
 """Rows of a page."""
 FEW = 200
-"""Live runs whose newest points are taken in before runs are sorted by a metric."""
+"""Runs whose newest points are taken in before runs are found or sorted by a metric. With more such runs, the last
+values may be some seconds old."""
 
 router = APIRouter(prefix="/api/workspaces/{workspace}/table", tags=["table"], dependencies=[User])
 
@@ -65,16 +66,15 @@ def document(
     context: ServerContext, wanted: Asked, shown: Columns, limit: int, offset: int = 0, total: bool = False
 ) -> Json:
     """The same for a page of the studio, which begins with it."""
-    if wanted.sort.family == query_language.METRIC:
-        staging.settle_few(context.store.database, FEW)
+    _take_in(context, wanted)
     with context.store.database.read() as connection:
         found = table.page(connection, wanted, limit + 1, offset)
         many = table.count(connection, wanted) if total else None
     going = [run.id for run in found if run.status not in TERMINAL]
     if going:
         context.pace.notice(going)
-    if going and shown.metrics:
-        staging.settle(context.store.database, going)
+    if shown.metrics:
+        staging.settle(context.store.database, [run.id for run in found])
     with context.store.database.read() as connection:
         rows = table.rows(connection, found[:limit], shown)
     return {
@@ -92,6 +92,7 @@ def groups(
     metric: Annotated[list[str], Query(max_length=8)] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
 ) -> Response:
+    _take_in(context, wanted, bool(metric))
     with context.store.database.read() as connection:
         found = table.groups(connection, wanted, table.sort_of(by), metric, limit)
     return answer({"groups": [run_rows.group(each) for each in found]})
@@ -123,7 +124,14 @@ def as_csv(wanted: AskedFor, shown: Shown, context: Context) -> Response:
     return StreamingResponse(_lines(context, wanted, shown), media_type="text/csv; charset=utf-8", headers=headers)
 
 
+def _take_in(context: ServerContext, wanted: Asked, shown: bool = False) -> None:
+    """Have the newest points counted where runs are found, sorted or summed up by them."""
+    if shown or wanted.sort.family == query_language.METRIC or query_language.uses_metrics(wanted.filter):
+        staging.settle_few(context.store.database, FEW)
+
+
 def _lines(context: ServerContext, wanted: Asked, shown: Columns) -> Iterator[bytes]:
+    _take_in(context, wanted, bool(shown.metrics))
     yield _line(run_rows.csv_head(shown))
     with context.store.database.read() as connection:
         serials = table.serials(connection, wanted, 10_000_000)

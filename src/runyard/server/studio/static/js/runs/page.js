@@ -85,7 +85,7 @@ async function load(quiet = false) {
     problem = null;
   } catch (error) {
     if (mine.signal.aborted) return;
-    if (error instanceof Problem && error.code === "bad_query") problem = error;
+    if (error instanceof Problem && error.code === "bad_query") problem = { title: error.message, help: error.help, detail: error.detail };
     else report(error);
   } finally {
     if (loading === mine) document.body.classList.remove("loading");
