@@ -37,7 +37,7 @@ def _data(workspace: str, request: Request, context: ServerContext) -> Json:
         names = table.names(connection, workspace, LISTED)
         views = saved_views.find(connection, workspace)
     columns = given.getlist("col") or _usual(names)
-    size = int(given["size"]) if given.get("size") in map(str, SIZES) else PAGE
+    size = int(given["size"]) if given.get("size", "") in map(str, SIZES) else PAGE
     page = int(given["page"]) if given.get("page", "").isdecimal() and len(given["page"]) < 7 else 1
     data: Json = {
         "names": names,
