@@ -21,14 +21,19 @@ from runyard.store.metrics.batches import VALUES, SeriesName
 from runyard.store.metrics.chunks import FLOATS, Chunk
 from runyard.store.tables import clean, fingerprint
 
-_PUT = """
-    INSERT INTO last_values (run, name_hash, experiment, name, value, is_nan, step, time)
-    SELECT serial, ?, experiment, ?, ?, ?, ?, ? FROM runs WHERE serial = ?
+_NEWER = """
     ON CONFLICT (run, name_hash) DO UPDATE
     SET value = excluded.value, is_nan = excluded.is_nan, step = excluded.step, time = excluded.time
     WHERE excluded.step IS NULL OR last_values.step IS NULL OR excluded.step > last_values.step
     OR (excluded.step = last_values.step AND excluded.time >= last_values.time)
 """
+_INTO = "INSERT INTO last_values (run, name_hash, experiment, name, value, is_nan, step, time) "
+_PUT = lookups.Many(
+    f"{_INTO} SELECT serial, ?, experiment, ?, ?, ?, ?, ? FROM runs WHERE serial = ? {_NEWER}",
+    f"{_INTO} SELECT serial, new.hash, experiment, new.name, new.value, new.is_nan, new.step, new.time FROM unnest("
+    "%b::bytea[], %b::text[], %b::double precision[], %b::int[], %b::bigint[], %b::double precision[], %b::bigint[]) "
+    f"AS new(hash, name, value, is_nan, step, time, run) JOIN runs ON serial = new.run {_NEWER}",
+)
 _OF_RUNS = "SELECT run, name, value, is_nan, step, time FROM last_values WHERE run IN ({keys})"
 
 
@@ -44,12 +49,12 @@ class Last:
 
 def put(connection: Connection, run: int, series: Mapping[SeriesName, Chunk]) -> None:
     """Take the last values of what is being added to the series of a run."""
-    found = [
-        _values(run, last)
-        for name, chunk in series.items()
-        if name.kind == VALUES and (last := last_of(name.name, chunk)) is not None
-    ]
-    lookups.execute(connection, _PUT, found)
+    found = {}
+    for name, chunk in series.items():
+        if name.kind == VALUES and not name.type and (last := last_of(name.name, chunk)) is not None:
+            values = _values(run, last)
+            found[values[0]] = values  # two names can be one for the database
+    lookups.execute(connection, _PUT, list(found.values()))
 
 
 def of_runs(connection: Connection, runs: Iterable[int]) -> dict[int, list[Last]]:
