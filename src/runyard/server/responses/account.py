@@ -46,7 +46,8 @@ def _account(run: Json) -> Account:
     if status == states.FAILED:
         return _failed(run, warnings)
     if status == states.COMPLETED:
-        return Account(GOOD, "Completed", _sentence(reason), warnings=warnings, next=_again(run))
+        text = "" if reason.lower() == "completed" else _sentence(reason)
+        return Account(GOOD, "Completed", text, warnings=warnings, next=_again(run))
     if status == states.CANCELED:
         return Account(STILL, "Canceled", _sentence(reason), warnings=warnings, next=_again(run))
     if status == states.CANCEL_REQUESTED:

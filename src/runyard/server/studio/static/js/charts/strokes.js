@@ -69,8 +69,10 @@ function points(surface, frame, x, y, from, until) {
  * @param {Surface} surface @param {number} x @param {number} y
  */
 function dot(surface, x, y) {
-  surface.moveTo(x - 1.5, y);
-  surface.lineTo(x + 1.5, y);
+  for (const row of [-1.5, 0, 1.5]) {
+    surface.moveTo(x - 2.5, y + row);
+    surface.lineTo(x + 2.5, y + row);
+  }
 }
 
 /**
