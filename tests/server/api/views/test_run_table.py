@@ -36,12 +36,12 @@ def test_a_table_of_runs(here: Client) -> None:
     names = here.ok("GET", f"{TABLE}/columns")
     assert names["columns"]["metrics"] == ["acc"]
     assert here.ok("GET", f"{TABLE}/values?field=tag.owner")["values"] == ["me"]
-    answer = here.get(f"{TABLE}/csv?metric=acc&tag=owner&sort=created")
-    head, *lines = list(csv.reader(answer.body.decode().splitlines()))
+    table = here.get(f"{TABLE}/csv?metric=acc&tag=owner&sort=created")
+    head, *cells = list(csv.reader(table.body.decode().splitlines()))
     assert head[-2:] == ["metrics.acc", "tag.owner"]
-    assert [line[0] for line in lines] == ids
-    assert lines[0][1] == "'=cmd 0"  # no spreadsheet reckons it
-    assert lines[1][-2:] == ["0.6", "me"]
+    assert [line[0] for line in cells] == ids
+    assert cells[0][1] == "'=cmd 0"  # no spreadsheet reckons it
+    assert cells[1][-2:] == ["0.6", "me"]
 
 
 def test_a_wrong_sentence_is_pointed_at(here: Client) -> None:
