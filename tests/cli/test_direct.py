@@ -106,7 +106,6 @@ def test_usual_calls_need_no_typer(call: str) -> None:
         "ls -n 1 -n 2",
         "ls --json=yes",
         "ls --status unknown",
-        "ls --sort best",
         "ls surplus",
         "show",
         "submit train.py --lr 0.1",

@@ -7,12 +7,13 @@ request to another host, a request that was refused. A test that provokes one of
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,10 +68,27 @@ def _browser() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        loop = asyncio._get_running_loop()
         try:
             yield browser
         finally:
+            asyncio._set_running_loop(loop)
             browser.close()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Playwright's event loop counts as running in this thread for as long as the browser is open: a test that knows
+    nothing of it, and runs a loop of its own, must not see it."""
+    loop = None if "chromium" in getattr(item, "fixturenames", ()) else asyncio._get_running_loop()
+    if loop is None:
+        return (yield)
+    asyncio._set_running_loop(None)
+    try:
+        return (yield)
+    finally:
+        if loop.is_running():
+            asyncio._set_running_loop(loop)
 
 
 @pytest.fixture(scope="module")

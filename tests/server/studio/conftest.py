@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from tests.server.conftest import Client
+
+if TYPE_CHECKING:
+    from tests.server.conftest import Client
 
 
 @pytest.fixture

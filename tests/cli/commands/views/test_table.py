@@ -23,9 +23,9 @@ def test_terms() -> None:
 
 
 def test_runs_by_a_metric(shell: Shell) -> None:
+    experiment = shell.completed(LOGS, "0.5")["experiment"]
     script = shell.script(LOGS)
-    runs = [shell.json("submit", script, "--tag", "t=1", "--wait", "--", value) for value in ("0.5", "0.9")]
-    experiment = runs[0]["experiment"]
+    shell.call("submit", "-f", script, "-e", experiment, "--tag", "t=1", "--", "0.9")
     best = shell.json("ls", "-e", experiment, "--metric", "acc", "--sort", "-acc")
     assert [run["metrics"]["acc"] for run in best] == [0.9, 0.5]
     assert len(shell.json("ls", "-e", experiment, "--filter", "metrics.acc>0.7 tag.t=1")) == 1

@@ -36,13 +36,12 @@ def test_a_table_of_runs(here: Client) -> None:
     names = here.ok("GET", f"{TABLE}/columns")
     assert names["columns"]["metrics"] == ["acc"]
     assert here.ok("GET", f"{TABLE}/values?field=tag.owner")["values"] == ["me"]
-    answer = here.get(f"{TABLE}/csv?metric=acc&tag=owner&sort=created")
-    rows = list(csv.reader(answer.body.decode().splitlines()))
-    head, shown = rows[0], rows[1:]
+    table = here.get(f"{TABLE}/csv?metric=acc&tag=owner&sort=created")
+    head, *cells = list(csv.reader(table.body.decode().splitlines()))
     assert head[-2:] == ["metrics.acc", "tag.owner"]
-    assert [line[0] for line in shown] == ids
-    assert shown[0][1] == "'=cmd 0"  # no spreadsheet reckons it
-    assert shown[1][-2:] == ["0.6", "me"]
+    assert [line[0] for line in cells] == ids
+    assert cells[0][1] == "'=cmd 0"  # no spreadsheet reckons it
+    assert cells[1][-2:] == ["0.6", "me"]
 
 
 def test_a_wrong_sentence_is_pointed_at(here: Client) -> None:

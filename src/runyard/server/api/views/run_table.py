@@ -100,6 +100,7 @@ def groups(
 
 @router.get("/columns", summary="The names of metrics, parameters, tags and properties of the newest runs")
 def names(workspace: str, context: Context, limit: Annotated[int, Query(ge=1, le=10_000)] = 500) -> Response:
+    staging.settle_few(context.store.database, FEW)
     with context.store.database.read() as connection:
         found = table.names(connection, workspace, limit)
     return answer({"columns": found, "fields": query_language.FIELDS, "flags": query_language.FLAGS})

@@ -10,6 +10,7 @@ from runyard.server.context import Context, ServerContext
 from runyard.server.responses.documents import Json
 from runyard.server.studio import templating
 from runyard.server.studio.page import Viewer, pages
+from runyard.store.metrics import staging
 from runyard.store.runs import query_language, saved_views, table
 from runyard.store.runs.query_language import BadQuery
 from runyard.store.runs.table import Columns
@@ -33,11 +34,12 @@ def show(workspace: str, request: Request, viewer: Viewer, context: Context) -> 
 
 def _data(workspace: str, request: Request, context: ServerContext) -> Json:
     given = request.query_params
+    staging.settle_few(context.store.database, run_table.FEW)
     with context.store.database.read() as connection:
         names = table.names(connection, workspace, LISTED)
         views = saved_views.find(connection, workspace)
     columns = given.getlist("col") or _usual(names)
-    size = int(given["size"]) if given.get("size", "") in map(str, SIZES) else PAGE
+    size = int(given["size"]) if given.get("size") in {str(each) for each in SIZES} else PAGE
     page = int(given["page"]) if given.get("page", "").isdecimal() and len(given["page"]) < 7 else 1
     data: Json = {
         "names": names,
