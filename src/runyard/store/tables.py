@@ -689,14 +689,6 @@ last_values = Table(
 )
 """The last value of each metric of each run, by which runs are found and ordered."""
 
-hidden_runs = Table(
-    "hidden_runs",
-    metadata,
-    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True, autoincrement=False),
-    Column("at", Moment, nullable=False),
-)
-"""Runs that were put away: no list has them, and they can be brought back."""
-
 run_datasets = Table(
     "run_datasets",
     metadata,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from runyard.store.errors import run_not_found
 from runyard.store.metrics import last_values
 from runyard.store.metrics.last_values import Last
 from runyard.store.mlflow import inputs
 from runyard.store.mlflow.inputs import Inputs
-from runyard.store.runs import hidden, labels, parameters
+from runyard.store.runs import labels, parameters
 from runyard.store.slices import slices
 from runyard.store.tables import experiments, runs, workspaces
 
@@ -66,7 +66,7 @@ def _rows() -> Select[Any]:
         *(runs.c.parent_id, runs.c.status, runs.c.created_at, runs.c.started_at, runs.c.ended_at, runs.c.submitted_by),
         experiments.c.id.label("experiment_id"),
         experiments.c.name.label("experiment"),
-        experiments.c.archived_at,
+        func.coalesce(runs.c.archived_at, experiments.c.archived_at).label("archived_at"),
         workspaces.c.name.label("workspace"),
     )
     of_experiment = runs.join(experiments, runs.c.experiment == experiments.c.serial)
@@ -78,7 +78,6 @@ def _with_details(connection: Connection, rows: Sequence[Row[Any]]) -> list[RunD
     metrics = last_values.of_runs(connection, serials)
     given = parameters.of_runs(connection, serials)
     texts = labels.of(connection, serials)
-    put_away = hidden.among(connection, serials)
     read = inputs.of_runs(connection, serials)
     return [
         RunDetails(
@@ -96,7 +95,7 @@ def _with_details(connection: Connection, rows: Sequence[Row[Any]]) -> list[RunD
             started_at=row.started_at,
             ended_at=row.ended_at,
             user=row.submitted_by,
-            deleted=row.serial in put_away or row.archived_at is not None,
+            deleted=row.archived_at is not None,
             metrics=metrics.get(row.serial, []),
             parameters=given.get(row.serial, {}),
             tags=texts.get((row.serial, labels.TAG), {}),

@@ -46,7 +46,6 @@ from runyard.store.mlflow.language import (
     parse_orders,
 )
 from runyard.store.runs import labels
-from runyard.store.runs.hidden import is_hidden
 from runyard.store.runs.labels import NOTE, RUN_NAME
 from runyard.store.runs.records import SERVICE
 from runyard.store.tables import (
@@ -215,10 +214,10 @@ def _scope(asked: Asked) -> list[ColumnElement[bool]]:
         select(1).where(experiments.c.serial == runs.c.experiment, experiments.c.archived_at.is_not(None))
     )
     if asked.view == DELETED_ONLY:
-        return [*found, or_(is_hidden(), archived)]
+        return [*found, or_(runs.c.archived_at.is_not(None), archived)]
     if asked.view != ACTIVE_ONLY:
         raise Refused("bad_request", f"There is no view {asked.view[:40]!r}.", "Use ACTIVE_ONLY, DELETED_ONLY or ALL.")
-    return [*found, ~is_hidden(), ~archived]
+    return [*found, runs.c.archived_at.is_(None), ~archived]
 
 
 # -- orders -----------------------------------------------------------------------------------------------------------

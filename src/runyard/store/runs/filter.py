@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, false, f
 from runyard.contracts import names
 from runyard.store import tables
 from runyard.store.errors import Refused
-from runyard.store.runs import hidden, labels, parameters
+from runyard.store.runs import labels, parameters
 from runyard.store.runs.records import SERVICE
 
 runs = tables.runs
@@ -36,7 +36,7 @@ class RunFilter:
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
     out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
     it. `before` asks for runs that were made before that time. Runs that are replicas of services are left out unless
-    `services`, or their experiment or id is asked for; runs that were put away, unless their id is.
+    `services`, or their experiment or id is asked for; archived runs, unless `archived` or their id is asked for.
     """
 
     workspace: str | None = None
@@ -54,6 +54,7 @@ class RunFilter:
     before: datetime | None = None
     include_children: bool = False
     services: bool = False
+    archived: bool = False
     order: Order = NEWEST
 
 
@@ -122,8 +123,8 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
         found.append(runs.c.id.contains(wanted.part, autoescape=True))
     if not (wanted.services or wanted.experiment or wanted.short or wanted.part):
         found.append(runs.c.kind != SERVICE)
-    if not (wanted.short or wanted.part):
-        found.append(~hidden.is_hidden())
+    if not (wanted.archived or wanted.short or wanted.part):
+        found.append(runs.c.archived_at.is_(None))
     if wanted.before is not None:
         found.append(runs.c.created_at < wanted.before)
     if wanted.parent is not None:

@@ -1,4 +1,4 @@
-"""Parameters, last values of metrics, runs that are put away, and what MLflow knows of models and data."""
+"""Parameters, last values of metrics, and what MLflow knows of models and data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ def _make_tables_of_runs() -> None:
         sa.Column("time", sa.Double, nullable=False),
     )
     op.create_index("last_values_by_value", "last_values", ["experiment", "name_hash", "is_nan", "value", "run"])
-    op.create_table("hidden_runs", _run(primary_key=True), sa.Column("at", sa.BigInteger, nullable=False))
     op.create_table(
         "run_datasets",
         sa.Column("serial", Serial, primary_key=True, autoincrement=True),
