@@ -287,6 +287,7 @@ labels = Table(
     Column("key", CleanText, nullable=False),
     Column("value", CleanText),
     Column("number", Double),  # what the value says, where that is a number: lists are sorted by it
+    Column("logged", Integer),  # 1: a parameter that the script has logged itself, which is never changed
     Index("labels_by_value", "kind", "key_hash", "value_hash", "run"),
     Index("labels_by_key", "kind", "key_hash", "run"),
 )
@@ -661,18 +662,6 @@ model_uses = Table(
     Index("model_uses_by_model", "model"),
 )
 """The services that need a model: as long as there is one, the model cannot be deleted."""
-
-parameters = Table(
-    "parameters",
-    metadata,
-    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
-    Column("key_hash", LargeBinary, primary_key=True),
-    Column("value_hash", LargeBinary, nullable=False),
-    Column("key", CleanText, nullable=False),
-    Column("value", CleanText, nullable=False),
-    Index("parameters_by_value", "key_hash", "value_hash", "run"),
-)
-"""What a run was started with, as its script has said: written once, never changed."""
 
 last_values = Table(
     "last_values",

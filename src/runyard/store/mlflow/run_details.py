@@ -14,7 +14,7 @@ from runyard.store.metrics import last_values
 from runyard.store.metrics.last_values import Last
 from runyard.store.mlflow import inputs
 from runyard.store.mlflow.inputs import Inputs
-from runyard.store.runs import labels, parameters
+from runyard.store.runs import labels
 from runyard.store.slices import slices
 from runyard.store.tables import experiments, runs, workspaces
 
@@ -39,7 +39,7 @@ class RunDetails:
     user: str | None
     deleted: bool
     metrics: list[Last]
-    parameters: dict[str, str]
+    parameters: dict[str, str | None]
     tags: dict[str, str | None]
     properties: dict[str, str | None]
     inputs: Inputs
@@ -76,7 +76,6 @@ def _rows() -> Select[Any]:
 def _with_details(connection: Connection, rows: Sequence[Row[Any]]) -> list[RunDetails]:
     serials = [row.serial for row in rows]
     metrics = last_values.of_runs(connection, serials)
-    given = parameters.of_runs(connection, serials)
     texts = labels.of(connection, serials)
     read = inputs.of_runs(connection, serials)
     return [
@@ -97,7 +96,7 @@ def _with_details(connection: Connection, rows: Sequence[Row[Any]]) -> list[RunD
             user=row.submitted_by,
             deleted=row.archived_at is not None,
             metrics=metrics.get(row.serial, []),
-            parameters=given.get(row.serial, {}),
+            parameters=texts.get((row.serial, labels.PARAMETER), {}),
             tags=texts.get((row.serial, labels.TAG), {}),
             properties=texts.get((row.serial, labels.PROPERTY), {}),
             inputs=read.get(row.serial, Inputs()),

@@ -53,7 +53,6 @@ from runyard.store.tables import (
     experiments,
     fingerprint,
     last_values,
-    parameters,
     run_datasets,
     runs,
 )
@@ -232,16 +231,12 @@ def _ordered(query: Select[Any], orders: Sequence[Order]) -> tuple[Select[Any], 
             query = query.outerjoin(value, mine)
             terms.append(case((value.c.value.is_(None), 2), else_=value.c.is_nan))
             column: ColumnElement[Any] = value.c.value
-        elif order.kind == PARAMETER:
-            text = parameters.alias(f"order{number}")
-            query = query.outerjoin(text, and_(text.c.run == runs.c.serial, text.c.key_hash == fingerprint(order.key)))
+        elif order.kind == PARAMETER or (order.kind == TAG and order.key not in (RUN_NAME, NOTE, PARENT)):
+            text = label_rows.alias(f"order{number}")
+            kind = labels.PARAMETER if order.kind == PARAMETER else labels.TAG
+            mine = and_(text.c.run == runs.c.serial, labels.matches(text, kind, order.key, None))
+            query = query.outerjoin(text, mine)
             column = text.c.value
-            terms.append(case((column.is_(None), 1), else_=0))
-        elif order.kind == TAG and order.key not in (RUN_NAME, NOTE, PARENT):
-            tag = label_rows.alias(f"order{number}")
-            mine = and_(tag.c.run == runs.c.serial, labels.matches(tag, labels.TAG, order.key, None))
-            query = query.outerjoin(tag, mine)
-            column = tag.c.value
             terms.append(case((column.is_(None), 1), else_=0))
         elif order.kind == DATASET:
             raise Refused("bad_filter", "Runs cannot be ordered by datasets.", "Order by a metric, parameter or tag.")
@@ -264,13 +259,10 @@ def _condition(connection: Connection, here: Sequence[int], asked: Condition) ->
         # Not `exists`: the index has the runs that are meant, and to look for each run in it would take much longer.
         mine = and_(_within(last_values.c.experiment, here), last_values.c.name_hash == fingerprint(asked.key))
         return runs.c.serial.in_(select(last_values.c.run).where(mine, _compared(last_values, asked)))
-    if asked.kind == PARAMETER:
-        keyed = parameters.c.key_hash == fingerprint(asked.key)
-        columns = (parameters.c.run, parameters.c.value, parameters.c.value_hash)
-        return _of_texts(connection, asked, keyed, *columns)
-    if asked.kind == TAG and asked.key not in (RUN_NAME, NOTE, PARENT):
+    if asked.kind == PARAMETER or (asked.kind == TAG and asked.key not in (RUN_NAME, NOTE, PARENT)):
         # What was noted of the source of a submitted run are properties, and shown as tags.
-        kinds = (labels.TAG, labels.PROPERTY) if asked.key.startswith("mlflow.") else (labels.TAG,)
+        tags = (labels.TAG, labels.PROPERTY) if asked.key.startswith("mlflow.") else (labels.TAG,)
+        kinds = (labels.PARAMETER,) if asked.kind == PARAMETER else tags
         matching = or_(*(labels.matches(label_rows, kind, asked.key, None) for kind in kinds))
         columns = (label_rows.c.run, label_rows.c.value, label_rows.c.value_hash)
         return _of_texts(connection, asked, matching, *columns)

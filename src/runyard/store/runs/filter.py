@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, false, f
 from runyard.contracts import names
 from runyard.store import tables
 from runyard.store.errors import Refused
-from runyard.store.runs import labels, parameters
+from runyard.store.runs import labels
 from runyard.store.runs.records import SERVICE
 
 runs = tables.runs
@@ -26,7 +26,7 @@ BY_AMOUNT = (LARGEST, LONGEST)
 """Orders that a run's place in changes while it goes on. A log that still grows does not count in the size."""
 
 MOST_LABELS = 100
-"""Tags and properties in one filter. Each is a look at an index, and databases limit how large a statement may be."""
+"""Tags, properties and parameters in one filter. Each is a look at an index, and databases limit how large a statement may be."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,10 @@ class RunFilter:
 def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: int, after: str | None) -> Select[Any]:
     """Narrow a query of runs down to one page, in the order that is wanted."""
     serial: ColumnElement[int] = runs.c.serial
-    asked = [(labels.TAG, *tag) for tag in wanted.tags] + [(labels.PROPERTY, *each) for each in wanted.properties]
-    if len(asked) + len(wanted.parameters) > MOST_LABELS:
-        title = f"The filter asks for {len(asked) + len(wanted.parameters)} tags, properties and parameters."
+    kinds = ((labels.TAG, wanted.tags), (labels.PROPERTY, wanted.properties), (labels.PARAMETER, wanted.parameters))
+    asked = [(kind, *each) for kind, some in kinds for each in some]
+    if len(asked) > MOST_LABELS:
+        title = f"The filter asks for {len(asked)} tags, properties and parameters."
         raise Refused("bad_request", title, f"Ask for {MOST_LABELS} at most.")
     if asked:
         # The index of the first label leads: it yields the runs in order, however many or few have the label.
@@ -73,7 +74,6 @@ def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: in
     for each in asked[1:]:
         other = tables.labels.alias()
         rows = rows.where(exists().where(other.c.run == runs.c.serial, labels.matches(other, *each)))
-    rows = rows.where(*(parameters.has(*each) for each in wanted.parameters))
     rows = rows.where(*_conditions(connection, wanted))
     if wanted.order == LARGEST:
         sizes = select(tables.files.c.run, func.sum(tables.files.c.size).label("size")).group_by(tables.files.c.run)

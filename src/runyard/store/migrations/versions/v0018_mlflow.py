@@ -1,4 +1,4 @@
-"""Parameters, last values of metrics, and what MLflow knows of models and data."""
+"""Which parameters were logged, last values of metrics, and what MLflow knows of models and data."""
 
 from __future__ import annotations
 
@@ -30,15 +30,7 @@ def upgrade() -> None:
 
 
 def _make_tables_of_runs() -> None:
-    op.create_table(
-        "parameters",
-        _run(primary_key=True),
-        sa.Column("key_hash", sa.LargeBinary, primary_key=True),
-        sa.Column("value_hash", sa.LargeBinary, nullable=False),
-        sa.Column("key", sa.Text, nullable=False),
-        sa.Column("value", sa.Text, nullable=False),
-    )
-    op.create_index("parameters_by_value", "parameters", ["key_hash", "value_hash", "run"])
+    op.add_column("labels", sa.Column("logged", sa.Integer))
     op.create_table(
         "last_values",
         _run(primary_key=True),
