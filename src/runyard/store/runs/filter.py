@@ -26,7 +26,7 @@ BY_AMOUNT = (LARGEST, LONGEST)
 """Orders that a run's place in changes while it goes on. A log that still grows does not count in the size."""
 
 MOST_LABELS = 100
-"""Tags, properties and parameters in one filter. Each is a look at an index, and databases limit how large a statement may be."""
+"""Labels in one filter. Each is a look at an index, and databases limit how large a statement may be."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tags, properties and parameters of runs: texts by which runs are found. Tags may change, properties stay as they were set."""
+"""Labels of runs: texts by which runs are found. Tags may change, properties stay as they were set."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint, labels, runs
 
 TAG, PROPERTY, PARAMETER = "tag", "property", "parameter"
-"""Parameters are the arguments that the script was told (`runyard.contracts.formats.arguments`), set when the run is made,
-and what it logs as such (`runyard.store.runs.parameters`)."""
+"""Parameters are the arguments that the script was told (`runyard.contracts.formats.arguments`), set when the run is
+made, and what it logs as such (`runyard.store.runs.parameters`)."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
