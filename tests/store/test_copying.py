@@ -31,7 +31,7 @@ from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
 from runyard.store.mlflow import inputs, logged_models, registry
-from runyard.store.runs import experiments, hidden, parameters, runs, workspace_settings, workspaces
+from runyard.store.runs import experiments, parameters, runs, workspace_settings, workspaces
 from runyard.store.runs.records import SWEEP, NewRun, Run
 from runyard.store.store import Store
 
@@ -92,7 +92,7 @@ def fill(store: Store, make_run: MakeRun) -> None:
         models.set_uses(connection, "local", "service", [("m", 1)])
         run = runs.serial_of(connection, "child")
         parameters.add(connection, run, {"ü": "☃"})
-        hidden.hide(connection, run)
+        runs.archive(connection, ["child"], True)
         inputs.add_dataset(connection, run, {"dataset": {"name": "ü", "digest": "1"}})
         inputs.add_models(connection, run, inputs.INPUT, [("m-1", 1)])
         logged_models.create(connection, "local", experiments.ensure(connection, "local", "exp"), "ü", "child")

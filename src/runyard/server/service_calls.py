@@ -26,7 +26,7 @@ LARGEST = 4 << 20
 
 _NOT_COUNTED = ("/", "/ready", "/metrics", "/swagger.json")
 _SAMPLE = re.compile(r"runyard_service_(\w+?)(?:\{([^}]*)\})? ([-+0-9.eE]+|NaN)$")
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'\b(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 @dataclass(frozen=True)

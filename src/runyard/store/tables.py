@@ -287,6 +287,7 @@ labels = Table(
     Column("key", CleanText, nullable=False),
     Column("value", CleanText),
     Column("number", Double),  # what the value says, where that is a number: lists are sorted by it
+    Column("logged", Integer),  # 1: a parameter that the script has logged itself, which is never changed
     Index("labels_by_value", "kind", "key_hash", "value_hash", "run"),
     Index("labels_by_key", "kind", "key_hash", "run"),
 )
@@ -345,13 +346,16 @@ series = Table(
     Column("chunks", BigInteger, nullable=False),
     Column("thinned_at", Moment),  # when all but the shape of its curve was dropped
     Column("sorted_as", LargeBinary),  # the name's fingerprint, in the one series that stands for it in lists of runs
-    Column("last", Double),  # the last value, where that is a finite number
+    Column("experiment", BigInteger),  # of the run, in that series
+    Column("last", Double),  # the last value that is a number; null where that is NaN
+    Column("last_step", BigInteger),
+    Column("last_time", Double),  # null: there is no such value
     UniqueConstraint("run", "identity", name="series_by_identity"),
     sqlite_autoincrement=True,
 )
 Index(
     "series_by_last",
-    *(series.c.sorted_as, series.c.last, series.c.run),
+    *(series.c.sorted_as, series.c.last, series.c.run, series.c.experiment),
     sqlite_where=series.c.sorted_as.is_not(None),
     postgresql_where=series.c.sorted_as.is_not(None),
 )
@@ -661,41 +665,6 @@ model_uses = Table(
     Index("model_uses_by_model", "model"),
 )
 """The services that need a model: as long as there is one, the model cannot be deleted."""
-
-parameters = Table(
-    "parameters",
-    metadata,
-    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
-    Column("key_hash", LargeBinary, primary_key=True),
-    Column("value_hash", LargeBinary, nullable=False),
-    Column("key", CleanText, nullable=False),
-    Column("value", CleanText, nullable=False),
-    Index("parameters_by_value", "key_hash", "value_hash", "run"),
-)
-"""What a run was started with, as its script has said: written once, never changed."""
-
-last_values = Table(
-    "last_values",
-    metadata,
-    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True),
-    Column("name_hash", LargeBinary, primary_key=True),
-    Column("experiment", Serial, nullable=False),
-    Column("name", CleanText, nullable=False),
-    Column("value", Double, nullable=False),
-    Column("is_nan", Integer, nullable=False),  # 1: the value is no number, and 0 stands for it
-    Column("step", BigInteger),
-    Column("time", Double, nullable=False),
-    Index("last_values_by_value", "experiment", "name_hash", "is_nan", "value", "run"),
-)
-"""The last value of each metric of each run, by which runs are found and ordered."""
-
-hidden_runs = Table(
-    "hidden_runs",
-    metadata,
-    Column("run", Serial, ForeignKey("runs.serial", ondelete="CASCADE"), primary_key=True, autoincrement=False),
-    Column("at", Moment, nullable=False),
-)
-"""Runs that were put away: no list has them, and they can be brought back."""
 
 run_datasets = Table(
     "run_datasets",

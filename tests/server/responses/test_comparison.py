@@ -12,7 +12,6 @@ def document(run_id: str, **changes: Any) -> dict[str, Any]:
     launch = {
         "script": "train.py",
         "command": None,
-        "arguments": ["--lr", "0.1"],
         "environment": {"python": "3.11", "pip": ["torch==2.1", "numpy"]},
         "distribution": {"processes": 0},
         "inputs": [{"name": "mnist", "dataset": "id1"}],
@@ -28,6 +27,7 @@ def document(run_id: str, **changes: Any) -> dict[str, Any]:
         "nodes": 1,
         "snapshot_id": "s",
         "tags": {},
+        "parameters": {"lr": "0.1"},
         "properties": {"runyard.data.mnist": json.dumps(seen), "azureml.git.commit": "c1"},
         "launch": {**launch, **changes.pop("launch", {})},
         **changes,
@@ -51,13 +51,14 @@ def test_what_differs_is_told_by_name() -> None:
     second = document(
         "b",
         tags={"owner": "me"},
-        launch={"arguments": ["--lr=0.2", "--fast"], "environment": {"python": "3.11", "pip": ["torch==2.2"]}},
+        parameters={"lr": "0.2", "fast": "true"},
+        launch={"environment": {"python": "3.11", "pip": ["torch==2.2"]}},
     )
     metric = {"name": "acc", "kind": "values", "buckets": [{"last": 0.5}]}
     found = rows_of(document("a"), second, b=[metric, {"name": "table", "kind": "table", "columns": {}}])
     assert {name: values for name, (values, same) in found.items() if not same} == {
-        ("arguments", "lr"): ["0.1", "0.2"],
-        ("arguments", "fast"): [None, "true"],
+        ("parameters", "lr"): ["0.1", "0.2"],
+        ("parameters", "fast"): [None, "true"],
         ("metrics", "acc"): [None, 0.5],
         ("tags", "owner"): [None, "me"],
         ("environment", "torch"): ["==2.1", "==2.2"],

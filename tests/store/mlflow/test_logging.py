@@ -9,7 +9,7 @@ from runyard.store.errors import Conflict, Refused
 from runyard.store.metrics import series, staging
 from runyard.store.mlflow import logging
 from runyard.store.mlflow.logging import Pending, Point
-from runyard.store.runs import parameters, runs
+from runyard.store.runs import runs
 
 
 def test_a_refused_parameter_takes_the_rest_with_it(filled: Filled) -> None:
@@ -20,7 +20,7 @@ def test_a_refused_parameter_takes_the_rest_with_it(filled: Filled) -> None:
     with pytest.raises(Conflict), database.write() as connection:
         logging.put(connection, serial, [Point("m", 1, 1.0, 0)], {"q": "1", "p": "2"}, {"t": "1"})
     with database.read() as connection:
-        assert parameters.of_run(connection, serial) == {"p": "1"}
+        assert runs.get(connection, id).parameters == {"p": "1"}
         assert series.read(connection, id) == []
     for wrong in (Point(" ", 1, 1.0, 0), Point("m", 1, 1.0, 2**63)):
         with pytest.raises(Refused), database.write() as connection:

@@ -7,7 +7,7 @@ from tests.store.mlflow.conftest import Filled
 
 from runyard.store.errors import NotFound
 from runyard.store.mlflow import run_details
-from runyard.store.runs import hidden
+from runyard.store.runs import runs
 
 
 def test_a_run_with_all_that_belongs_to_it(filled: Filled) -> None:
@@ -18,7 +18,7 @@ def test_a_run_with_all_that_belongs_to_it(filled: Filled) -> None:
         assert (found.name, found.description, found.tags) == ("called", "said", {"t": "x"})
         assert (found.parameters, [last.value for last in found.metrics]) == ({"p": "1"}, [1.5])
         assert (found.experiment, found.workspace, found.deleted) == ("exp", "local", False)
-        hidden.hide(connection, found.serial)
+        runs.archive(connection, [id], True)
         other, same = run_details.of_serials(connection, [found.serial + 1, found.serial])
         assert (other.id, same.deleted) == (filled.ids[1], True)
         with pytest.raises(NotFound):

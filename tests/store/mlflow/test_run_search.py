@@ -12,7 +12,7 @@ from runyard.store import tables
 from runyard.store.errors import Refused
 from runyard.store.mlflow import run_search
 from runyard.store.mlflow.run_search import ALL, DELETED_ONLY, Asked
-from runyard.store.runs import hidden, runs
+from runyard.store.runs import runs
 
 
 def test_filters_orders_and_pages(filled: Filled) -> None:
@@ -66,7 +66,7 @@ def test_filters_orders_and_pages(filled: Filled) -> None:
         with pytest.raises(Refused, match="dataset"):
             found("datasets.size = '3'")
     with store.database.write() as connection:
-        hidden.hide(connection, runs.serial_of(connection, filled.ids[2]))
+        runs.archive(connection, [filled.ids[2]], True)
     with store.database.read() as connection:
         assert found("metrics.acc > 0") == [7, 6, 3, 1]
         assert found(view=DELETED_ONLY) == [2]

@@ -172,3 +172,18 @@ def test_many_labels_are_looked_for_and_too_many_refused(make_run: MakeRun, foun
 def test_no_run_is_found_by_more_than_an_id_can_hold(make_run: MakeRun, found: Callable[..., list[str]]) -> None:
     make_run()
     assert found(short="_" * 60_000) == []
+
+
+def test_archived_runs_are_found_by_their_ids_alone(
+    store: Store, make_run: MakeRun, found: Callable[..., list[str]]
+) -> None:
+    run, other = make_run("put-away"), make_run()
+    with store.database.write() as connection:
+        runs.archive(connection, [run.id], True)
+    assert found() == [other.id]
+    assert found(short="put") == [run.id]
+    assert found(part="t-aw") == [run.id]
+    assert found(archived=True) == [other.id, run.id]
+    with store.database.write() as connection:
+        runs.archive(connection, [run.id], False)
+    assert found() == [other.id, run.id]

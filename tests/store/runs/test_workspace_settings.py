@@ -13,6 +13,7 @@ from runyard.store.runs.workspace_settings import (
     DATA_LIMIT,
     DATA_MAP,
     DATASTORE,
+    EVENT_FILES,
     HOROVOD,
     KEEP_LOGS,
     KEEP_SERIES,
@@ -20,6 +21,7 @@ from runyard.store.runs.workspace_settings import (
     LIMIT,
     RELAX,
     SCOPE,
+    SYSTEM_METRICS,
 )
 from runyard.store.store import Store
 
@@ -35,7 +37,7 @@ def test_every_key_has_a_value_before_it_is_set(store: Store) -> None:
         settings = workspace_settings.find(connection, "local")
     stays = {DATA_LIMIT: "50GB", LAZY_ABOVE: "10GB", DATA_MAP: "{}", KEEP_LOGS: "none", KEEP_SERIES: "none"}
     stays[DATASTORE] = "workspaceblobstore"
-    stays[HOROVOD] = "layer"
+    stays.update({HOROVOD: "layer", EVENT_FILES: "true", SYSTEM_METRICS: "true"})
     assert settings == {RELAX: "false", LIMIT: "none", SCOPE: "workspace", **stays}
     assert workspace_settings.whole_workspace(settings)
     assert not workspace_settings.relax(settings)

@@ -28,7 +28,6 @@ AT_ONCE = 1000
 PARAMETERS = 100
 SHOWN = 20
 
-_OF_RUN = re.compile(r"runs:/+([^/]+)/(.+)|.*?([0-9a-zA-Z_\-.]+)/artifacts/(.+)", re.DOTALL)
 _OF_LOGGED = re.compile(r".*?\b(m-[0-9a-f]{32})\b.*", re.DOTALL)
 
 Say = Callable[[str], None]
@@ -257,10 +256,13 @@ def _place(version: SourceVersion, logged: dict[str, tuple[str, str]]) -> tuple[
     model = _OF_LOGGED.fullmatch(version.source)
     if model is not None and model[1] in logged:
         return logged[model[1]]
-    found = _OF_RUN.fullmatch(version.source)
-    if found is None:
-        return None
-    return found[1] or found[3], (found[2] or found[4]).rstrip("/")
+    if version.source.startswith("runs:/"):
+        run, _, path = version.source[len("runs:/") :].lstrip("/").partition("/")
+    else:
+        before, _, path = version.source.partition("/artifacts/")
+        run = before.rpartition("/")[2]
+    path = path.rstrip("/")
+    return (run, path) if run and path else None
 
 
 def _number(value: float) -> float | str:

@@ -55,7 +55,7 @@ def run(row: RunDetails) -> Json:
         "info": run_info(row),
         "data": {
             "metrics": [metric(last) for last in row.metrics],
-            "params": [{"key": key, "value": value} for key, value in row.parameters.items()],
+            "params": [{"key": key, "value": value or ""} for key, value in row.parameters.items()],
             "tags": [{"key": key, "value": value or ""} for key, value in tags_of(row).items()],
         },
         "inputs": {

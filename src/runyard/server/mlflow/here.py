@@ -17,8 +17,9 @@ from runyard.store.errors import Conflict, NotFound, Refused, run_not_found
 from runyard.store.mlflow import run_details
 from runyard.store.mlflow.run_details import RunDetails
 from runyard.store.mlflow.run_search import DEFAULT, DEFAULT_ID
-from runyard.store.runs import experiments, hidden, runs, workspaces
+from runyard.store.runs import experiments, runs, workspaces
 from runyard.store.runs.experiments import Experiment
+from runyard.store.runs.records import Run
 
 PREFIX = "/mlflow/{workspace}/api/2.0/mlflow"
 
@@ -67,10 +68,9 @@ class Here:
         found = runs.get(connection, _named(run_id))
         if found.workspace != self.workspace:
             raise run_not_found(run_id)
-        serial = runs.serial_of(connection, run_id)
         if active:
-            must_be_active(connection, serial, run_id)
-        return serial
+            must_be_active(found)
+        return runs.serial_of(connection, run_id)
 
     def experiment(self, connection: Connection, id: str) -> Experiment:
         if not id:
@@ -112,11 +112,11 @@ async def _here(workspace: str, request: Request) -> Here:
 At = Annotated[Here, Depends(_here)]
 
 
-def must_be_active(connection: Connection, serial: int, run_id: str) -> None:
-    if hidden.among(connection, [serial]):
+def must_be_active(run: Run) -> None:
+    if run.archived_at is not None:
         raise Conflict(
             "run_deleted",
-            f"The run {run_id!r} is deleted, and takes nothing more.",
+            f"The run {run.id!r} is archived, which is deleted to MLflow, and takes nothing more from its clients.",
             "Bring it back with `MlflowClient().restore_run(run_id)`, or log to another run.",
         )
 

@@ -24,7 +24,7 @@ from runyard.store.errors import NotFound
 from runyard.store.metrics import staging
 from runyard.store.mlflow import logging, run_details, run_search
 from runyard.store.mlflow.run_search import PARENT, SCHEDULED, USER, Asked
-from runyard.store.runs import family, hidden, labels, runs
+from runyard.store.runs import family, labels, runs
 from runyard.store.runs.experiments import Experiment
 from runyard.store.runs.labels import NOTE, RUN_NAME, SUBMITTED_FROM
 from runyard.store.runs.records import MLFLOW, NewRun, Run
@@ -184,7 +184,8 @@ def _set_status(here: Here, run: Run, status: str, at: datetime | None) -> None:
 def delete(body: RunNamed, here: At) -> Response:
     here.must_be_user("To delete a run")
     with here.write() as connection:
-        hidden.hide(connection, here.serial(connection, body.run))
+        here.serial(connection, body.run)
+        runs.archive(connection, [body.run], True)
     return answer({})
 
 
@@ -192,7 +193,8 @@ def delete(body: RunNamed, here: At) -> Response:
 def restore(body: RunNamed, here: At) -> Response:
     here.must_be_user("To restore a run")
     with here.write() as connection:
-        hidden.show(connection, here.serial(connection, body.run, active=False))
+        here.serial(connection, body.run, active=False)
+        runs.archive(connection, [body.run], False)
     return answer({})
 
 

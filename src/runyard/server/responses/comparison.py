@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from runyard.contracts.data import seen
-from runyard.contracts.formats.arguments import parameters
 from runyard.server.responses.documents import Json
 
 Values = dict[str, Any]
@@ -22,7 +21,6 @@ def rows(runs: Sequence[Json], metrics: Mapping[str, Sequence[Json]]) -> list[Js
     found: list[Json] = []
     groups: dict[str, Callable[[Json], Values]] = {
         "run": _facts,
-        "arguments": lambda run: dict(parameters(_launch(run).get("arguments") or [])),
         "parameters": lambda run: dict(run.get("parameters") or {}),
         "metrics": lambda run: _last(metrics.get(run["id"], ())),
         "tags": lambda run: dict(run["tags"]),

@@ -12,7 +12,7 @@ from runyard.server.responses.account import account
 from runyard.server.responses.documents import Json
 from runyard.store.assets import models, run_outputs
 from runyard.store.content import files
-from runyard.store.runs import family, parameters, runs
+from runyard.store.runs import family, runs
 
 
 def details(context: ServerContext, run_id: str, base: URL, with_variables: bool, with_children: bool = False) -> Json:
@@ -25,7 +25,6 @@ def details(context: ServerContext, run_id: str, base: URL, with_variables: bool
         dropped = files.dropped_logs(connection, run_id)
         written = run_outputs.of_run(connection, run_id) if launch and launch.get("outputs") else []
         registered = models.of_run(connection, run_id)
-        given = parameters.of_run(connection, runs.serial_of(connection, run_id))
         below = family.children(connection, [run_id]).get(run_id, {}) if with_children else None
     if not with_variables:
         definition = documents.without_variables(definition)
@@ -42,6 +41,6 @@ def details(context: ServerContext, run_id: str, base: URL, with_variables: bool
         "dropped_logs": dropped,
         "outputs": [asdict(each) for each in written],
         "models": [f"{name}:{version}" for name, version in registered],
-        "parameters": given,
+        "parameters": dict(sorted(row.parameters.items())),
         **({} if below is None else {"children": below}),
     }

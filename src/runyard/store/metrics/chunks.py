@@ -219,19 +219,6 @@ def ends_of(chunk: Chunk) -> Ends | None:
     return Ends(_ends("d", chunk.values, chunk.is_closed), _ends("d", chunk.times, chunk.is_closed), steps)
 
 
-def last_number(chunk: Chunk) -> float | None:
-    """The last value of a chunk, where that is a finite number."""
-    if not chunk.is_numeric or not chunk.count:
-        return None
-    ends = ends_of(chunk)
-    if ends is not None:
-        found = ends.values[1]
-    else:  # the last element of a JSON list of numbers
-        number = _plain(exact_json.loads(_values(chunk)[1:-1].rpartition(b",")[2]))
-        found = float(number) if abs(number) < _LARGE else math.inf
-    return found if math.isfinite(found) else None
-
-
 def extremes(numbers: Sequence[float]) -> tuple[float | None, float | None]:
     """The smallest and the largest; NaN counts as neither."""
     if isinstance(numbers, array):

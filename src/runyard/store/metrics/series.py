@@ -58,6 +58,7 @@ _SMALL_TAILS = (
 _STANDING = select(tables.series.c.sorted_as).where(
     tables.series.c.run == bindparam("of"), tables.series.c.sorted_as.is_not(None)
 )
+_EXPERIMENT = select(tables.runs.c.experiment).where(tables.runs.c.serial == bindparam("of"))
 _INSERT = insert(tables.chunks)
 _LENGTHEN = update(tables.chunks).where(
     tables.chunks.c.series == bindparam("at"), tables.chunks.c.ordinal == bindparam("nth")
@@ -85,14 +86,13 @@ def add(connection: Connection, run: int, batch: Batch, rank: int | None = None)
         else:
             fresh.append(_values(row.serial, pieces, _stored(chunk)))
             pieces += 1
-        last = chunks.last_number(chunk)
-        counts.append({"at": row.serial, "points": row.points + chunk.count, "chunks": pieces, "last": last})
+        counted = {"at": row.serial, "points": row.points + chunk.count, "chunks": pieces}
+        counts.append({**counted, **last_values.after(row, chunk)})
     if fresh:
         connection.execute(_INSERT, fresh)
     if longer:
         connection.execute(_LENGTHEN, [{"at": row.pop("series"), "nth": row.pop("ordinal"), **row} for row in longer])
     connection.execute(_COUNT, counts)
-    last_values.put(connection, run, batch.series)
     for made in fresh:
         if consolidation.is_due(made["ordinal"]):
             consolidation.merge_window(connection, made["series"], made["ordinal"])
@@ -353,10 +353,11 @@ def _stand_for(connection: Connection, run: int, fresh: Sequence[dict[str, Any]]
     """Lists of runs show and sort one series of each name: the first one, where several ranks log it. What is only
     observed of a run is in no list."""
     taken = set(map(bytes, connection.scalars(_STANDING, {"of": run})))
+    experiment = connection.scalar(_EXPERIMENT, {"of": run})
     for row in fresh:
         name = fingerprint(row["name"])
         stands = row["kind"] == VALUES and not row["type"] and name not in taken
-        row["sorted_as"] = name if stands else None
+        row["sorted_as"], row["experiment"] = (name, experiment) if stands else (None, None)
         if stands:
             taken.add(name)
 

@@ -1,7 +1,7 @@
 """Logged models of MLflow 3: a model with an id of its own, whose files are those of a run.
 
 A model that a run has logged is the folder `outputs/<name>` of that run, so it is found there by everybody. One that no
-run has logged gets a run that is put away, to hold its files.
+run has logged gets an archived run, to hold its files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 
 from runyard.contracts import names, states
 from runyard.store.errors import NotFound, Refused
-from runyard.store.runs import hidden, runs
+from runyard.store.runs import runs
 from runyard.store.runs.experiments import Experiment
 from runyard.store.runs.records import MLFLOW, NewRun
 from runyard.store.tables import experiments, logged_models, workspaces
@@ -118,9 +118,8 @@ def _home(connection: Connection, workspace: str, experiment: Experiment, name: 
             display_name=name[: names.LONGEST_SHOWN],
         ),
     )
-    serial = runs.serial_of(connection, made.id)
-    hidden.hide(connection, serial)
-    return serial
+    runs.archive(connection, [made.id], True)
+    return runs.serial_of(connection, made.id)
 
 
 def get(connection: Connection, workspace: str, id: str) -> LoggedModel:

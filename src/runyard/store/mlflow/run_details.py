@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Row, Select, func, select
 
 from runyard.store.errors import run_not_found
 from runyard.store.metrics import last_values
 from runyard.store.metrics.last_values import Last
 from runyard.store.mlflow import inputs
 from runyard.store.mlflow.inputs import Inputs
-from runyard.store.runs import hidden, labels, parameters
+from runyard.store.runs import labels
 from runyard.store.slices import slices
 from runyard.store.tables import experiments, runs, workspaces
 
@@ -39,7 +39,7 @@ class RunDetails:
     user: str | None
     deleted: bool
     metrics: list[Last]
-    parameters: dict[str, str]
+    parameters: dict[str, str | None]
     tags: dict[str, str | None]
     properties: dict[str, str | None]
     inputs: Inputs
@@ -66,7 +66,7 @@ def _rows() -> Select[Any]:
         *(runs.c.parent_id, runs.c.status, runs.c.created_at, runs.c.started_at, runs.c.ended_at, runs.c.submitted_by),
         experiments.c.id.label("experiment_id"),
         experiments.c.name.label("experiment"),
-        experiments.c.archived_at,
+        func.coalesce(runs.c.archived_at, experiments.c.archived_at).label("archived_at"),
         workspaces.c.name.label("workspace"),
     )
     of_experiment = runs.join(experiments, runs.c.experiment == experiments.c.serial)
@@ -76,9 +76,7 @@ def _rows() -> Select[Any]:
 def _with_details(connection: Connection, rows: Sequence[Row[Any]]) -> list[RunDetails]:
     serials = [row.serial for row in rows]
     metrics = last_values.of_runs(connection, serials)
-    given = parameters.of_runs(connection, serials)
     texts = labels.of(connection, serials)
-    put_away = hidden.among(connection, serials)
     read = inputs.of_runs(connection, serials)
     return [
         RunDetails(
@@ -96,9 +94,9 @@ def _with_details(connection: Connection, rows: Sequence[Row[Any]]) -> list[RunD
             started_at=row.started_at,
             ended_at=row.ended_at,
             user=row.submitted_by,
-            deleted=row.serial in put_away or row.archived_at is not None,
+            deleted=row.archived_at is not None,
             metrics=metrics.get(row.serial, []),
-            parameters=given.get(row.serial, {}),
+            parameters=texts.get((row.serial, labels.PARAMETER), {}),
             tags=texts.get((row.serial, labels.TAG), {}),
             properties=texts.get((row.serial, labels.PROPERTY), {}),
             inputs=read.get(row.serial, Inputs()),

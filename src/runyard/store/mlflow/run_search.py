@@ -28,7 +28,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    true,
     type_coerce,
 )
 
@@ -46,17 +45,15 @@ from runyard.store.mlflow.language import (
     parse_orders,
 )
 from runyard.store.runs import labels
-from runyard.store.runs.hidden import is_hidden
 from runyard.store.runs.labels import NOTE, RUN_NAME
 from runyard.store.runs.records import SERVICE
 from runyard.store.tables import (
     EPOCH,
     experiments,
     fingerprint,
-    last_values,
-    parameters,
     run_datasets,
     runs,
+    series,
 )
 from runyard.store.tables import labels as label_rows
 
@@ -118,8 +115,8 @@ def find(connection: Connection, asked: Asked) -> tuple[list[int], str | None]:
         return [], None
     if orders and orders[0].kind == METRIC:
         parts = {
-            _NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, is_nan=0),
-            _NO_NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, is_nan=1),
+            _NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders),
+            _NO_NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, no_numbers=True),
             _WITHOUT: _without(asked, _all(connection, asked, conditions), conditions, orders),
         }
     else:
@@ -167,24 +164,28 @@ def _plain(asked: Asked, holding: Conditions, orders: Sequence[Order]) -> Select
 
 
 def _by_metric(
-    asked: Asked, holding: Conditions, conditions: Sequence[Condition], orders: Sequence[Order], is_nan: int
+    asked: Asked,
+    holding: Conditions,
+    conditions: Sequence[Condition],
+    orders: Sequence[Order],
+    no_numbers: bool = False,
 ) -> Select[Any]:
     """The runs that have the metric which they are ordered by, as a number or as none. What is asked of that metric
     bounds the index."""
     first, *others = orders
-    value = last_values.alias("ordered")
+    value = series.alias("ordered")
     bounds = [_compared(value, each) for each in conditions if each.kind == METRIC and each.key == first.key]
     query = select(runs.c.serial).join(value, value.c.run == runs.c.serial)
     query = query.where(
         _within(value.c.experiment, asked.experiments),
-        value.c.name_hash == fingerprint(first.key),
-        value.c.is_nan == is_nan,
+        value.c.sorted_as == fingerprint(first.key),
+        and_(value.c.last.is_(None), value.c.last_time.is_not(None)) if no_numbers else value.c.last.is_not(None),
         *bounds,
-        *_scope(asked),
+        *_visible(asked),
         *holding,
     )
     query, terms = _ordered(query, others)
-    lead = value.c.value.desc() if first.descending else value.c.value
+    lead = value.c.last.desc() if first.descending else value.c.last
     return query.order_by(lead, *(terms or [value.c.run.desc() if first.descending else value.c.run]))
 
 
@@ -195,9 +196,8 @@ def _without(
     first, *others = orders
     if any(each.kind == METRIC and each.key == first.key for each in conditions):
         return select(runs.c.serial).where(false())
-    lacking = ~exists(
-        select(1).where(last_values.c.run == runs.c.serial, last_values.c.name_hash == fingerprint(first.key))
-    )
+    having = select(series.c.run).where(series.c.sorted_as == fingerprint(first.key))
+    lacking = runs.c.serial.not_in(having.where(or_(series.c.last.is_not(None), series.c.last_time.is_not(None))))
     query = select(runs.c.serial).where(lacking, *_scope(asked), *holding)
     query, terms = _ordered(query, others)
     return query.order_by(*terms, runs.c.serial.desc())
@@ -208,17 +208,21 @@ def _within(column: ColumnElement[int], serials: Sequence[int]) -> ColumnElement
 
 
 def _scope(asked: Asked) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = [_within(runs.c.experiment, asked.experiments), runs.c.kind != SERVICE]
+    return [_within(runs.c.experiment, asked.experiments), *_visible(asked)]
+
+
+def _visible(asked: Asked) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = [runs.c.kind != SERVICE]
     if asked.view == ALL:
         return found
     archived = exists(
         select(1).where(experiments.c.serial == runs.c.experiment, experiments.c.archived_at.is_not(None))
     )
     if asked.view == DELETED_ONLY:
-        return [*found, or_(is_hidden(), archived)]
+        return [*found, or_(runs.c.archived_at.is_not(None), archived)]
     if asked.view != ACTIVE_ONLY:
         raise Refused("bad_request", f"There is no view {asked.view[:40]!r}.", "Use ACTIVE_ONLY, DELETED_ONLY or ALL.")
-    return [*found, ~is_hidden(), ~archived]
+    return [*found, runs.c.archived_at.is_(None), ~archived]
 
 
 # -- orders -----------------------------------------------------------------------------------------------------------
@@ -228,21 +232,18 @@ def _ordered(query: Select[Any], orders: Sequence[Order]) -> tuple[Select[Any], 
     terms: list[ColumnElement[Any]] = []
     for number, order in enumerate(orders):
         if order.kind == METRIC:
-            value = last_values.alias(f"order{number}")
-            mine = and_(value.c.run == runs.c.serial, value.c.name_hash == fingerprint(order.key))
-            query = query.outerjoin(value, mine)
-            terms.append(case((value.c.value.is_(None), 2), else_=value.c.is_nan))
-            column: ColumnElement[Any] = value.c.value
-        elif order.kind == PARAMETER:
-            text = parameters.alias(f"order{number}")
-            query = query.outerjoin(text, and_(text.c.run == runs.c.serial, text.c.key_hash == fingerprint(order.key)))
+            value = series.alias(f"order{number}")
+            # `coalesce` stops SQLite from going through all runs that have the metric, for each run.
+            named = func.coalesce(value.c.sorted_as, b"") == fingerprint(order.key)
+            query = query.outerjoin(value, and_(value.c.run == runs.c.serial, named))
+            terms.append(case((value.c.last_time.is_(None), 2), (value.c.last.is_(None), 1), else_=0))
+            column: ColumnElement[Any] = value.c.last
+        elif order.kind == PARAMETER or (order.kind == TAG and order.key not in (RUN_NAME, NOTE, PARENT)):
+            text = label_rows.alias(f"order{number}")
+            kind = labels.PARAMETER if order.kind == PARAMETER else labels.TAG
+            mine = and_(text.c.run == runs.c.serial, labels.matches(text, kind, order.key, None))
+            query = query.outerjoin(text, mine)
             column = text.c.value
-            terms.append(case((column.is_(None), 1), else_=0))
-        elif order.kind == TAG and order.key not in (RUN_NAME, NOTE, PARENT):
-            tag = label_rows.alias(f"order{number}")
-            mine = and_(tag.c.run == runs.c.serial, labels.matches(tag, labels.TAG, order.key, None))
-            query = query.outerjoin(tag, mine)
-            column = tag.c.value
             terms.append(case((column.is_(None), 1), else_=0))
         elif order.kind == DATASET:
             raise Refused("bad_filter", "Runs cannot be ordered by datasets.", "Order by a metric, parameter or tag.")
@@ -263,15 +264,12 @@ def _all(connection: Connection, asked: Asked, conditions: Sequence[Condition]) 
 def _condition(connection: Connection, here: Sequence[int], asked: Condition) -> ColumnElement[bool]:
     if asked.kind == METRIC:
         # Not `exists`: the index has the runs that are meant, and to look for each run in it would take much longer.
-        mine = and_(_within(last_values.c.experiment, here), last_values.c.name_hash == fingerprint(asked.key))
-        return runs.c.serial.in_(select(last_values.c.run).where(mine, _compared(last_values, asked)))
-    if asked.kind == PARAMETER:
-        keyed = parameters.c.key_hash == fingerprint(asked.key)
-        columns = (parameters.c.run, parameters.c.value, parameters.c.value_hash)
-        return _of_texts(connection, asked, keyed, *columns)
-    if asked.kind == TAG and asked.key not in (RUN_NAME, NOTE, PARENT):
+        mine = and_(_within(series.c.experiment, here), series.c.sorted_as == fingerprint(asked.key))
+        return runs.c.serial.in_(select(series.c.run).where(mine, _compared(series, asked)))
+    if asked.kind == PARAMETER or (asked.kind == TAG and asked.key not in (RUN_NAME, NOTE, PARENT)):
         # What was noted of the source of a submitted run are properties, and shown as tags.
-        kinds = (labels.TAG, labels.PROPERTY) if asked.key.startswith("mlflow.") else (labels.TAG,)
+        tags = (labels.TAG, labels.PROPERTY) if asked.key.startswith("mlflow.") else (labels.TAG,)
+        kinds = (labels.PARAMETER,) if asked.kind == PARAMETER else tags
         matching = or_(*(labels.matches(label_rows, kind, asked.key, None) for kind in kinds))
         columns = (label_rows.c.run, label_rows.c.value, label_rows.c.value_hash)
         return _of_texts(connection, asked, matching, *columns)
@@ -368,9 +366,11 @@ def _compared(table: FromClause, asked: Condition) -> ColumnElement[bool]:
     value = asked.value
     assert isinstance(value, (int, float))
     if value != value:  # nothing is equal to what is no number, and everything differs from it
-        return true() if asked.sign == "!=" else false()
-    told = _SIGNS[asked.sign](table.c.value, float(value))
-    return or_(table.c.is_nan == 1, told) if asked.sign == "!=" else and_(table.c.is_nan == 0, told)
+        return table.c.last_time.is_not(None) if asked.sign == "!=" else false()
+    told = _SIGNS[asked.sign](table.c.last, float(value))
+    if asked.sign != "!=":
+        return told
+    return or_(told, and_(table.c.last.is_(None), table.c.last_time.is_not(None)))
 
 
 def _textual(connection: Connection, column: ColumnElement[Any], asked: Condition) -> ColumnElement[bool]:

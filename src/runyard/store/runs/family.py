@@ -54,7 +54,7 @@ def led_from(connection: Connection, run_id: str) -> Iterator[Run]:
     """The runs below a run that its processes may lead: its descendants, and what was submitted from it."""
     for each in runs.descendants(connection, run_id):
         yield runs.get(connection, each)
-    begun = RunFilter(properties=[(SUBMITTED_FROM, run_id)], include_children=True)
+    begun = RunFilter(properties=[(SUBMITTED_FROM, run_id)], include_children=True, archived=True)
     after: str | None = None
     while True:
         found, after = runs.find(connection, begun, 100, after)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, false, f
 from runyard.contracts import names
 from runyard.store import tables
 from runyard.store.errors import Refused
-from runyard.store.runs import hidden, labels, parameters
+from runyard.store.runs import labels
 from runyard.store.runs.records import SERVICE
 
 runs = tables.runs
@@ -26,7 +26,7 @@ BY_AMOUNT = (LARGEST, LONGEST)
 """Orders that a run's place in changes while it goes on. A log that still grows does not count in the size."""
 
 MOST_LABELS = 100
-"""Tags and properties in one filter. Each is a look at an index, and databases limit how large a statement may be."""
+"""Labels in one filter. Each is a look at an index, and databases limit how large a statement may be."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RunFilter:
     `parent` asks for the direct children of a run, `root` for all that is below it. Without either, children are left
     out unless `include_children`. `short` is the beginning of an id, or its last part (after a `_`); `part` any part of
     it. `before` asks for runs that were made before that time. Runs that are replicas of services are left out unless
-    `services`, or their experiment or id is asked for; runs that were put away, unless their id is.
+    `services`, or their experiment or id is asked for; archived runs, unless `archived` or their id is asked for.
     """
 
     workspace: str | None = None
@@ -54,15 +54,17 @@ class RunFilter:
     before: datetime | None = None
     include_children: bool = False
     services: bool = False
+    archived: bool = False
     order: Order = NEWEST
 
 
 def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: int, after: str | None) -> Select[Any]:
     """Narrow a query of runs down to one page, in the order that is wanted."""
     serial: ColumnElement[int] = runs.c.serial
-    asked = [(labels.TAG, *tag) for tag in wanted.tags] + [(labels.PROPERTY, *each) for each in wanted.properties]
-    if len(asked) + len(wanted.parameters) > MOST_LABELS:
-        title = f"The filter asks for {len(asked) + len(wanted.parameters)} tags, properties and parameters."
+    kinds = ((labels.TAG, wanted.tags), (labels.PROPERTY, wanted.properties), (labels.PARAMETER, wanted.parameters))
+    asked = [(kind, *each) for kind, some in kinds for each in some]
+    if len(asked) > MOST_LABELS:
+        title = f"The filter asks for {len(asked)} tags, properties and parameters."
         raise Refused("bad_request", title, f"Ask for {MOST_LABELS} at most.")
     if asked:
         # The index of the first label leads: it yields the runs in order, however many or few have the label.
@@ -72,7 +74,6 @@ def page(connection: Connection, rows: Select[Any], wanted: RunFilter, limit: in
     for each in asked[1:]:
         other = tables.labels.alias()
         rows = rows.where(exists().where(other.c.run == runs.c.serial, labels.matches(other, *each)))
-    rows = rows.where(*(parameters.has(*each) for each in wanted.parameters))
     rows = rows.where(*_conditions(connection, wanted))
     if wanted.order == LARGEST:
         sizes = select(tables.files.c.run, func.sum(tables.files.c.size).label("size")).group_by(tables.files.c.run)
@@ -122,8 +123,8 @@ def _conditions(connection: Connection, wanted: RunFilter) -> list[ColumnElement
         found.append(runs.c.id.contains(wanted.part, autoescape=True))
     if not (wanted.services or wanted.experiment or wanted.short or wanted.part):
         found.append(runs.c.kind != SERVICE)
-    if not (wanted.short or wanted.part):
-        found.append(~hidden.is_hidden())
+    if not (wanted.archived or wanted.short or wanted.part):
+        found.append(runs.c.archived_at.is_(None))
     if wanted.before is not None:
         found.append(runs.c.created_at < wanted.before)
     if wanted.parent is not None:

@@ -1,4 +1,4 @@
-"""Tags and properties of runs: texts by which runs are found. Tags may change, properties stay as they were set."""
+"""Labels of runs: texts by which runs are found. Tags may change, properties stay as they were set."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint, labels, runs
 
 TAG, PROPERTY, PARAMETER = "tag", "property", "parameter"
-"""Parameters are what the script was told (`runyard.contracts.formats.arguments`): they are set when a run is made."""
+"""Parameters are the arguments that the script was told (`runyard.contracts.formats.arguments`), set when the run is
+made, and what it logs as such (`runyard.store.runs.parameters`)."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 SUBMITTED_FROM = "runyard.submitted.from"
 """The property of a run that was submitted from inside another one: that one's id. Rights follow from it
@@ -58,12 +59,12 @@ def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dic
 def add(connection: Connection, run: int, kind: str, texts: Texts) -> None:
     """Add labels with keys that the run does not have."""
     if texts:
-        _ADD.run_all(connection, [_row(run, kind, key, value) for key, value in _distinct(texts).items()])
+        _ADD.run_all(connection, [row(run, kind, key, value) for key, value in _distinct(texts).items()])
 
 
 def add_all(connection: Connection, run: int, texts: Mapping[str, Texts]) -> None:
     """The labels of a new run, by kind."""
-    rows = [_row(run, kind, key, value) for kind, some in texts.items() for key, value in _distinct(some).items()]
+    rows = [row(run, kind, key, value) for kind, some in texts.items() for key, value in _distinct(some).items()]
     if rows:
         _ADD.run_all(connection, rows)
 
@@ -118,7 +119,8 @@ def _distinct(texts: Texts) -> dict[str, str | None]:
     return {clean(key): value for key, value in texts.items()}
 
 
-def _row(run: int, kind: str, key: str, value: str | None) -> dict[str, object]:
+def row(run: int, kind: str, key: str, value: str | None) -> dict[str, object]:
+    """A label as it is stored."""
     return {
         "run": run,
         "kind": kind,

@@ -1,60 +1,46 @@
-"""Parameters of runs: what a script says it was started with. Each is written once; runs are found by them."""
+"""Parameters of runs: labels of one kind, from the arguments that a script was started with and from what it logs.
+
+What a script logs is written once: another value is refused. It takes the place of an argument of the same name, which
+is only a reading of the command line: the script knows better what it works with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from sqlalchemy import ColumnElement, Connection, exists, insert, select
+from sqlalchemy import Connection, insert, select
 
 from runyard.contracts import names
-from runyard.store import lookups
 from runyard.store.errors import Conflict
+from runyard.store.runs.labels import PARAMETER, remove, row
 from runyard.store.slices import slices
-from runyard.store.tables import clean, fingerprint, parameters, runs
-
-_OF_RUNS = "SELECT run, key, value FROM parameters WHERE run IN ({keys})"
+from runyard.store.tables import clean, fingerprint, labels
 
 
 def add(connection: Connection, run: int, values: Mapping[str, str], keep_first: bool = False) -> None:
-    """Add parameters. One that has another value already is refused, or with `keep_first` passed over."""
+    """Add parameters that were logged. One that was logged with another value is refused, or with `keep_first` passed
+    over."""
     wanted = {clean(key): clean(value) for key, value in values.items()}
-    there: dict[str, str] = {}
+    logged: dict[str, str] = {}
+    arguments: list[str] = []
     for some in slices([fingerprint(key) for key in wanted]):
-        query = select(parameters.c.key, parameters.c.value)
-        query = query.where(parameters.c.run == run, parameters.c.key_hash.in_(some))
-        there.update((row.key, row.value) for row in connection.execute(query))
+        query = select(labels.c.key, labels.c.value, labels.c.logged)
+        query = query.where(labels.c.run == run, labels.c.kind == PARAMETER, labels.c.key_hash.in_(some))
+        for key, value, was_logged in connection.execute(query):
+            if was_logged:
+                logged[key] = value
+            else:
+                arguments.append(key)
     for key, value in wanted.items():
-        if there.get(key, value) != value and not keep_first:
+        if logged.get(key, value) != value and not keep_first:
             raise Conflict(
                 "parameter_fixed",
-                f"The parameter {names.shown(key)} is {names.shown(there[key])} already, and parameters of a run "
+                f"The parameter {names.shown(key)} is {names.shown(logged[key])} already, and parameters of a run "
                 f"cannot be changed (to {names.shown(value)}).",
                 "Log it under another name, or make a run of its own for each value.",
                 {"parameter": key[: names.LONGEST_SHOWN]},
             )
-    fresh = [
-        {"run": run, "key_hash": fingerprint(key), "value_hash": fingerprint(value), "key": key, "value": value}
-        for key, value in wanted.items()
-        if key not in there
-    ]
+    remove(connection, run, PARAMETER, arguments)
+    fresh = [{**row(run, PARAMETER, key, value), "logged": 1} for key, value in wanted.items() if key not in logged]
     if fresh:
-        connection.execute(insert(parameters), fresh)
-
-
-def of_runs(connection: Connection, serials: Iterable[int]) -> dict[int, dict[str, str]]:
-    """The parameters of some runs, by the serial of each."""
-    found: dict[int, dict[str, str]] = {}
-    for run, key, value in lookups.rows(connection, _OF_RUNS, [(run,) for run in serials]):
-        found.setdefault(run, {})[key] = value
-    return found
-
-
-def of_run(connection: Connection, run: int) -> dict[str, str]:
-    return dict(sorted(of_runs(connection, [run]).get(run, {}).items()))
-
-
-def has(key: str, value: str | None) -> ColumnElement[bool]:
-    """The condition that a row of `runs` has this parameter and, unless None, with this value."""
-    mine = (parameters.c.run == runs.c.serial, parameters.c.key_hash == fingerprint(key))
-    wanted = () if value is None else (parameters.c.value_hash == fingerprint(value),)
-    return exists(select(1).where(*mine, *wanted))
+        connection.execute(insert(labels), fresh)

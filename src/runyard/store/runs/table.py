@@ -6,9 +6,11 @@ order by a named value begins with the runs that have it, in the order of its in
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from math import isfinite
 from typing import Any as Anything
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, false, func, not_, or_, select, true
@@ -31,6 +33,7 @@ MOST_NAMES = 50
 _RUNS = tables.runs
 _SERIES = tables.series
 _LABELS = tables.labels
+_IS_FINITE = _SERIES.c.last.between(-sys.float_info.max, sys.float_info.max)
 _NAME = func.coalesce(_RUNS.c.display_name, _RUNS.c.name, _RUNS.c.id)
 _DURATION = _RUNS.c.ended_at - _RUNS.c.started_at
 _COLUMNS: dict[str, ColumnElement[Anything]] = {
@@ -173,7 +176,7 @@ def last_values(
             .where(_RUNS.c.id.in_(some), func.coalesce(_SERIES.c.sorted_as, b"").in_(list(hashes)))
         )
         for run_id, name, last in connection.execute(query):
-            found.setdefault(run_id, {})[hashes[bytes(name)]] = last
+            found.setdefault(run_id, {})[hashes[bytes(name)]] = last if last is not None and isfinite(last) else None
     return found
 
 
@@ -190,7 +193,7 @@ def groups(connection: Connection, asked: Asked, by: Sort, metrics: Sequence[str
     largest = sorted(totals.values(), key=lambda group: (-group.runs, group.value or ""))[:limit]
     shown = {group.value: group for group in largest}
     for name in metrics:
-        of_name = and_(_SERIES.c.run == _RUNS.c.serial, _SERIES.c.sorted_as == fingerprint(name))
+        of_name = and_(_SERIES.c.run == _RUNS.c.serial, _SERIES.c.sorted_as == fingerprint(name), _IS_FINITE)
         amounts = (func.min(_SERIES.c.last), func.avg(_SERIES.c.last), func.max(_SERIES.c.last))
         query = grouped.join(_SERIES, of_name).add_columns(value.label("value"), *amounts).group_by(value)
         for key, least, mean, largest_value in connection.execute(query):
@@ -423,20 +426,20 @@ def _phases(sort: Sort, condition: Sequence[ColumnElement[bool]]) -> Iterator[tu
         yield select(_RUNS.c.serial).where(*condition).order_by(order, newest), True
         return
     if sort.family == language.METRIC:
-        key, run = _SERIES.c.last, _SERIES.c.run
+        key, run, is_key = _SERIES.c.last, _SERIES.c.run, _IS_FINITE
         have = select(run).where(_SERIES.c.sorted_as == fingerprint(sort.field))
     else:
-        key, run = _LABELS.c.number, _LABELS.c.run
+        key, run, is_key = _LABELS.c.number, _LABELS.c.run, _LABELS.c.number.is_not(None)
         have = select(run).where(labels.matches(_LABELS, KINDS[sort.family], sort.field, None))
     joined = have.join(_RUNS, _RUNS.c.serial == run).where(*condition)
     order_by = (key.desc(), run.desc()) if sort.descending else (key.asc(), run.desc())
-    yield joined.where(key.is_not(None)).order_by(*order_by), False
+    yield joined.where(is_key).order_by(*order_by), False
     if sort.family != language.METRIC:
         text = _LABELS.c.value.desc() if sort.descending else _LABELS.c.value.asc()
         yield joined.where(key.is_(None)).order_by(text, run.desc()), False
         without = select(_RUNS.c.serial).where(*condition, _RUNS.c.serial.not_in(have))
     else:
-        without = select(_RUNS.c.serial).where(*condition, _RUNS.c.serial.not_in(have.where(key.is_not(None))))
+        without = select(_RUNS.c.serial).where(*condition, _RUNS.c.serial.not_in(have.where(is_key)))
     yield without.order_by(newest), True
 
 

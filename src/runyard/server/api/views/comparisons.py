@@ -18,7 +18,7 @@ from runyard.server.responses.documents import Json, answer
 from runyard.store.content import snapshots
 from runyard.store.metrics import staging, streaming
 from runyard.store.metrics.streaming import Asked
-from runyard.store.runs import parameters, runs
+from runyard.store.runs import runs
 
 MOST = 100
 """Runs beside one another."""
@@ -60,10 +60,9 @@ def _document(context: ServerContext, caller: Caller, run_id: str, request: Requ
     with context.store.database.read() as connection:
         row = runs.get(connection, run_id)
         _, launch = runs.definition_and_launch(connection, run_id)
-        given = parameters.of_run(connection, runs.serial_of(connection, run_id))
     if launch is not None and not reach.may_lead(context, caller, run_id):
         launch = documents.without_variables(launch)
-    return {**documents.run(row, context, request.base_url), "launch": launch, "parameters": given}
+    return {**documents.run(row, context, request.base_url), "launch": launch, "parameters": row.parameters}
 
 
 def _manifest(context: ServerContext, caller: Caller, run_id: str) -> Manifest:

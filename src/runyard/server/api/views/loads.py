@@ -37,7 +37,7 @@ def find(
     with context.store.database.read() as connection:
         found: list[Run] = []
         for status in (*GOING, *WAITING):
-            wanted = RunFilter(workspace=workspace, status=status, include_children=True)
+            wanted = RunFilter(workspace=workspace, status=status, include_children=True, archived=True)
             found += runs.find(connection, wanted, limit)[0]
     going = [row.id for row in found if row.status in GOING]
     if len(going) <= WATCHED:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
 from runyard.contracts.formats.arguments import parameters
-from runyard.store.metrics import chunks
+from runyard.store.metrics import last_values
+from runyard.store.metrics.chunks import Chunk
 from runyard.store.runs import labels
 from runyard.store.tables import clean, fingerprint
 
@@ -25,7 +25,10 @@ def upgrade() -> None:
     op.add_column("runs", sa.Column("archived_at", sa.BigInteger))
     op.add_column("labels", sa.Column("number", sa.Double))
     op.add_column("series", sa.Column("sorted_as", sa.LargeBinary))
+    op.add_column("series", sa.Column("experiment", sa.BigInteger))
     op.add_column("series", sa.Column("last", sa.Double))
+    op.add_column("series", sa.Column("last_step", sa.BigInteger))
+    op.add_column("series", sa.Column("last_time", sa.Double))
     op.create_table(
         "saved_views",
         sa.Column("workspace", Serial, sa.ForeignKey("workspaces.serial", ondelete="CASCADE"), primary_key=True),
@@ -36,11 +39,11 @@ def upgrade() -> None:
     connection = op.get_bind()
     _number_labels(connection)
     _add_parameters(connection)
-    _note_last_values(connection)
+    note_last_values(connection)
     # After the rows: an index is made faster of all of them than one by one.
     for name, table, columns, where in (
         ("labels_by_number", "labels", ["kind", "key_hash", "number", "run"], "number IS NOT NULL"),
-        ("series_by_last", "series", ["sorted_as", "last", "run"], "sorted_as IS NOT NULL"),
+        ("series_by_last", "series", ["sorted_as", "last", "run", "experiment"], "sorted_as IS NOT NULL"),
     ):
         op.create_index(name, table, columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
@@ -92,31 +95,42 @@ def _parameters(run: int, launch: str) -> list[dict[str, Any]]:
     ]
 
 
-def _note_last_values(connection: sa.Connection) -> None:
+def note_last_values(connection: sa.Connection) -> None:
     """One series stands for each metric of a run: the first that has its name."""
     query = sa.text(
-        "SELECT series.serial, series.run, series.name, chunks.* FROM series LEFT JOIN chunks "
-        "ON chunks.series = series.serial AND chunks.ordinal = series.chunks - 1 "
-        "WHERE series.kind = 'values' ORDER BY series.serial"
+        "SELECT series.serial, series.run, series.name, runs.experiment, chunks.* FROM series "
+        "JOIN runs ON runs.serial = series.run LEFT JOIN chunks "
+        "ON chunks.series = series.serial AND chunks.ordinal = series.chunks - 1 AND series.thinned_at IS NULL "
+        "WHERE series.kind = 'values' AND series.type = '' ORDER BY series.serial"
     )
     seen: set[int] = set()
-    put = sa.text("UPDATE series SET sorted_as = :name, last = :last WHERE serial = :serial")
+    put = sa.text(
+        "UPDATE series SET sorted_as = :name, experiment = :experiment, last = :last, last_step = :last_step, "
+        "last_time = :last_time WHERE serial = :serial"
+    )
     for some in connection.execute(query, execution_options={"yield_per": AT_ONCE}).partitions():
         first = []
         for row in some:
             name = fingerprint(row.name)
             if (key := hash((row.run, name))) not in seen:
                 seen.add(key)
-                first.append({"serial": row.serial, "name": name, "last": _last(row)})
+                standing = {"serial": row.serial, "name": name, "experiment": row.experiment}
+                first.append({**standing, **_last(connection, row)})
         if first:
             connection.execute(put, first)
 
 
-def _last(row: Any) -> float | None:
+def _last(connection: sa.Connection, row: Any) -> last_values.Columns:
+    none: last_values.Columns = {"last": None, "last_step": None, "last_time": None}
     if row.count is None:
-        return None
+        return none
     try:
-        found = chunks.last_number(chunks.Chunk.of(row._mapping))
-    except Exception:  # noqa: BLE001 - points that cannot be read, or were thinned, are no reason not to start
-        return None
-    return found if found is not None and isfinite(found) else None
+        found = last_values.last_of(row.name, Chunk.of(row._mapping))
+        if found is None:  # the last ones hold no number
+            query = sa.text("SELECT * FROM chunks WHERE series = :series ORDER BY ordinal DESC")
+            earlier = connection.execute(query, {"series": row.serial})
+            some = (last_values.last_of(row.name, Chunk.of(each._mapping)) for each in earlier)
+            found = next((each for each in some if each is not None), None)
+    except Exception:  # noqa: BLE001 - points that cannot be read are no reason not to start
+        return none
+    return none if found is None else last_values.columns_of(found)

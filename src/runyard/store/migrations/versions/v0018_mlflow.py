@@ -1,11 +1,9 @@
-"""Parameters, last values of metrics, runs that are put away, and what MLflow knows of models and data."""
+"""Which parameters were logged, and what MLflow knows of models and data."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-
-from runyard.store.metrics import last_values
 
 revision = "0018"
 down_revision = "0017"
@@ -26,32 +24,10 @@ def _workspace() -> sa.Column[int]:
 def upgrade() -> None:
     _make_tables_of_runs()
     _make_tables_of_models()
-    last_values.fill(op.get_bind())
 
 
 def _make_tables_of_runs() -> None:
-    op.create_table(
-        "parameters",
-        _run(primary_key=True),
-        sa.Column("key_hash", sa.LargeBinary, primary_key=True),
-        sa.Column("value_hash", sa.LargeBinary, nullable=False),
-        sa.Column("key", sa.Text, nullable=False),
-        sa.Column("value", sa.Text, nullable=False),
-    )
-    op.create_index("parameters_by_value", "parameters", ["key_hash", "value_hash", "run"])
-    op.create_table(
-        "last_values",
-        _run(primary_key=True),
-        sa.Column("name_hash", sa.LargeBinary, primary_key=True),
-        sa.Column("experiment", Serial, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("value", sa.Double, nullable=False),
-        sa.Column("is_nan", sa.Integer, nullable=False),
-        sa.Column("step", sa.BigInteger),
-        sa.Column("time", sa.Double, nullable=False),
-    )
-    op.create_index("last_values_by_value", "last_values", ["experiment", "name_hash", "is_nan", "value", "run"])
-    op.create_table("hidden_runs", _run(primary_key=True), sa.Column("at", sa.BigInteger, nullable=False))
+    op.add_column("labels", sa.Column("logged", sa.Integer))
     op.create_table(
         "run_datasets",
         sa.Column("serial", Serial, primary_key=True, autoincrement=True),

@@ -20,7 +20,7 @@ const MOST_AXES = 9;
  * @param {Row[]} rows
  */
 export function showRelations(element, compared, rows) {
-  const parameters = rows.filter((row) => row.group === "arguments" && !row.same).map(column);
+  const parameters = rows.filter((row) => row.group === "parameters" && !row.same).map(column);
   const metrics = rows.filter((row) => row.group === "metrics").map(column).filter((each) => each.isNumber);
   const more = rows.filter((row) => (row.group === "tags" && !row.same) || (row.group === "run" && row.name === "seconds")).map(column);
   const all = [...parameters, ...metrics, ...more];
@@ -47,7 +47,7 @@ export function showRelations(element, compared, rows) {
     const found = importance(parameters, last.values.map((value) => (typeof value === "number" ? value : NaN)));
     replace(bars);
     if (!found.length) {
-      const why = parameters.length ? "It takes four runs or more with different values." : "These runs do not differ in an argument.";
+      const why = parameters.length ? "It takes four runs or more with different values." : "These runs do not differ in a parameter.";
       replace(bars, h("div", { class: "chart" }, h("h3", { class: "chart-title" }, "Importance of parameters"), h("p", { class: "faint" }, why)));
     } else new BarChart(bars, { title: `Importance for ${visible(last.name)}`, note: "part that each tells", names: found.map((each) => visible(each.name)), values: found.map((each) => each.part) });
   };
