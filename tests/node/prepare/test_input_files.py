@@ -96,12 +96,11 @@ def test_without_root_a_folder_is_linked_once_until_a_name_changes(
     def brought(run: str, answer: dict[str, Any]) -> input_files.Brought | None:
         client: Any = SimpleNamespace(send=lambda method, path, params: answer)
         folder = tmp_path / run
-        nothing = input_files.Node(
-            plan(), folder, folder / "work", False, False, cache.lease(), {}, *[lambda *_: None] * 2
+        node = input_files.Node(
+            plan(), folder, folder / "work", False, False, cache.lease(), {}, lambda: None, lambda _: None
         )
-        return input_files._whole(
-            nothing, client, given(), input_places.place_of(plan(), folder, folder, given(), False)
-        )
+        place = input_places.place_of(plan(), folder, folder, given(), False)
+        return input_files._whole(node, client, given(), place)
 
     first = brought("r_1", asked())
     assert first is not None
