@@ -172,12 +172,19 @@ def _by_names(node: Node, each: Mapping[str, Any], folder: str, names: str, plac
         if found is None:
             return None
     value = _linked(node, each, place, found[0])
-    return Brought(value, ways, {"files": found[1].files}, later=_as_it_is(node, each))
+    return Brought(value, ways, {"files": found[1].files}, later=_as_it_is(node, each, ways != LINKED_BEFORE))
 
 
-def _as_it_is(node: Node, each: Mapping[str, Any]) -> Later:
-    """What is recorded of a folder that nobody has listed before the script starts."""
-    return lambda client: _recorded(node, each, _listing(client, node.plan, each))
+def _as_it_is(node: Node, each: Mapping[str, Any], made: bool = False) -> Later:
+    """What is recorded of a folder that nobody has listed before the script starts. Links that were made take room."""
+
+    def later(client: RetryingClient) -> tuple[Mapping[str, Any], bytes | None]:
+        recorded = _recorded(node, each, _listing(client, node.plan, each))
+        if made:
+            _keep_within(node.lease.cache, node.plan.data_limit)
+        return recorded
+
+    return later
 
 
 def _known(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
