@@ -46,8 +46,8 @@ def started(quick: bool, say: Say) -> Table:
 
         def start(name: str = "", first: bool = False) -> Measure[float]:
             def measured() -> float:
-                if first:  # one file is another one: what an earlier run has made for these files is of no use
-                    os.utime(data / "00" / "00000.bin")
+                if first:  # a file of another name: what an earlier run has made for these files is of no use
+                    os.rename(next((data / "00").iterdir()), data / "00" / f"{os.urandom(4).hex()}.bin")
                 with Pipe() as pipe:
                     submitted = notebook.ask("submit", pipe.path, *([name] if name else []))["at"]
                     began = pipe.read()
@@ -66,9 +66,9 @@ def started(quick: bool, say: Say) -> Table:
         else:
             over = NOTHING if name == BARE else overhead(outcome.samples, outcomes[BARE].samples)
             rows.append((name, durations(outcome.samples), over))
-    how = "root, so that the folder is shown as it is: for other users links are made, which takes longer"
+    how = "root, so that the folder is shown as it is: for other users links are made by a first run"
     notes = (
-        "Before each first run a file is touched, so that nothing is known of the folder as it is now. "
+        "Before each first run a file gets another name, so that nothing is known of the folder as it is now. "
         f"The node runner is {how if os.geteuid() == 0 else 'not root, so that links are made'}.",
     )
     return Table(title, COLUMNS, tuple(rows), notes)

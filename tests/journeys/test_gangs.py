@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import psutil
@@ -9,8 +10,9 @@ import pytest
 from tests.support.frameworks import environment
 from tests.support.gang_fixtures import ENGINES, cluster_yard, gangs
 from tests.support.gang_yard import ENDED, GangYard
+from tests.support.web_files import web_files
 
-from azureml.core import Experiment, Run
+from azureml.core import Dataset, Experiment, Run
 from azureml.core.runconfig import PyTorchConfiguration
 from azureml.exceptions import ActivityFailedException
 from azureml.train.hyperdrive import GridParameterSampling, HyperDriveConfig, HyperDriveRun, PrimaryMetricGoal, choice
@@ -71,6 +73,31 @@ def test_every_rank_logs_into_the_one_run(gangs: GangYard) -> None:
     assert "user_logs/std_log.txt" not in files
     assert {"system_logs/runner.log", "system_logs/runner_node_1.log"} <= set(files)
     assert "rank 3 of 4" in gangs.runyard("logs", run.id, "--rank", "3")
+
+
+def test_data_reaches_a_run_and_a_gang_and_is_fetched_once(gangs: GangYard) -> None:
+    """Data of the web, given to one process on a node of the cluster and then to two nodes with two ranks each."""
+    script = """
+        import os, sys
+        from azureml.core import Run
+        place = sys.argv[1]
+        found = b''.join(open(os.path.join(place, name), 'rb').read() for name in sorted(os.listdir(place)))
+        assert Run.get_context().input_datasets['d'] == place
+        print(len(found), found[:1], found[-1:])
+    """
+    with web_files(a=b"a" * 100_000, b=b"b" * 50_000) as web:
+        dataset = Dataset.File.from_files([f"{web.url}/a", f"{web.url}/b"])
+        both = gangs.gang(script, dataset.as_named_input("d").as_mount(), distribution=TWO_BY_TWO)
+        gangs.finish(both)
+        alone = gangs.gang(script, dataset.as_named_input("d").as_mount())
+        gangs.finish(alone)
+        fetched = sorted(path for method, path, _ in web.requests if method == "GET")
+    assert [gangs.log(both, rank) for rank in range(4)] == ["150000 b'a' b'b'\n"] * 4
+    assert alone.get_details_with_logs()["logFiles"]["user_logs/std_log.txt"] == "150000 b'a' b'b'\n"
+    assert fetched == ["a", "b"], "once for both nodes of the gang, and not again for the next run"
+    records = [json.loads(str(run.get_properties()["runyard.data.d"])) for run in (both, alone)]
+    assert [each["bytes"] for each in records] == [150_000] * 2
+    assert records[0]["digest"] == records[1]["digest"]
 
 
 def test_a_sweep_of_gangs(gangs: GangYard) -> None:

@@ -41,6 +41,9 @@ OPTION = "--nursery"
 UNUSED = 600.0
 """Seconds without a request, and without a runner alive, after which it ends."""
 
+IDLE = 0.2
+"""Seconds without a request after which it loads what only some runs need: nobody waits for it then."""
+
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 _M_ARENA_MAX = -8  # of malloc.h
 
@@ -68,6 +71,15 @@ def _warm_up() -> None:
     "localhost".encode("idna")
 
 
+def _load_for_data() -> None:
+    """What runs with data need besides: the others do not wait for it, as they would at the start of the nursery."""
+    from runyard.node.prepare import data  # noqa: F401
+
+    records.finish_all()
+    gc.collect()
+    gc.freeze()
+
+
 class _Nursery:
     def __init__(self, answers: int) -> None:
         self._answers = answers
@@ -85,9 +97,13 @@ class _Nursery:
         return 0
 
     def _serve(self) -> None:
-        pending = b""
+        pending, complete = b"", False
         while True:
-            ready, _, _ = select.select([0, self._woken], [], [], UNUSED)
+            ready, _, _ = select.select([0, self._woken], [], [], UNUSED if complete else IDLE)
+            if not ready and not complete:
+                _load_for_data()
+                complete = True
+                continue
             if not ready and not self._alive:
                 return
             if self._woken in ready:

@@ -1,13 +1,17 @@
-"""What a run is told of its inputs when a mount was lost, and that inputs let go of everything."""
+"""What is told of a run's inputs: that they take long, that a mount was lost; and that they let go of everything."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any, cast
+
+import pytest
 
 from runyard.client.data.cache import Cache
 from runyard.client.data.mounts import Mounted
 from runyard.contracts.plan import Launch
+from runyard.node.prepare import data
 from runyard.node.prepare.data import Inputs
 
 
@@ -32,3 +36,26 @@ def test_a_lost_mount_is_named_in_the_error_and_all_are_ended(tmp_path: Path) ->
     assert all(each.ended for each in mounts.values())
     assert not list((tmp_path / "cache" / "leases").iterdir())
     assert Inputs(Launch(script="x.py"), lease, {}).told(error) == error
+
+
+def test_what_takes_long_is_reported_and_what_does_not_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[str] = []
+    first = Event()
+
+    def report(reason: str) -> None:
+        reported.append(reason)
+        first.set()
+
+    monkeypatch.setattr(data, "REPORTED_AFTER", 600.0)
+    with data._Soon(report, "preparing"):
+        pass
+    assert not reported, "a run that starts at once would wait for its delivery"
+    soon = data._Soon(report, "preparing")
+    with soon:
+        soon.report("half of it")
+    assert reported == ["preparing", "half of it"]
+    first.clear()
+    monkeypatch.setattr(data, "REPORTED_AFTER", 0.0)
+    with data._Soon(report, "a listing that takes long"):
+        assert first.wait(60)
+    assert reported[2:] == ["a listing that takes long"]

@@ -1,4 +1,4 @@
-"""Where an input may lie: never over somebody's files, and never outside the folder that was meant."""
+"""How the files of an input come to their place: shown, linked, and never over somebody's files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from runyard.client.data.listing import Listing
 from runyard.contracts.data.datasets import mark_of_folder
 from runyard.contracts.distribution import Distribution
 from runyard.contracts.plan import Launch, Plan
-from runyard.node.prepare import input_files
+from runyard.node.prepare import input_files, input_places
 from runyard.node.problem import RunProblem
+from runyard.server.data.folder_place import FolderPlace
 
 
 def plan() -> Plan:
@@ -26,16 +27,6 @@ def plan() -> Plan:
 
 def given(path: str | None = None) -> dict[str, Any]:
     return {"name": "d", "dataset": "1", "mode": "mount", "path_on_compute": path}
-
-
-def test_the_place_of_an_input(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    assert input_files._place(plan(), tmp_path, work, given(), False) == tmp_path / "inputs" / "d"
-    assert input_files._place(plan(), tmp_path, work, given("a/b"), False) == work / "a" / "b"
-    assert input_files._place(plan(), tmp_path, work, given("/data/x"), False) == Path("/data/x")
-    for path, contained in (("../x", False), ("/data/x", True)):
-        with pytest.raises(RunProblem):
-            input_files._place(plan(), tmp_path, work, given(path), contained)
 
 
 def test_a_path_that_is_taken_is_left_alone(tmp_path: Path) -> None:
@@ -66,21 +57,66 @@ def test_a_folder_is_shown_where_nobody_else_would_see_an_empty_one(tmp_path: Pa
     folder, data = tmp_path / "r_1", tmp_path / "data"
     data.mkdir()
     (data / "a").write_text("1")
-    answer = {"folder": str(data), "files": 1_000, "mark": mark_of_folder(data.stat())}
+    answer = {"folder": str(data), "files": 1_000, "names": "", "mark": mark_of_folder(data.stat())}
     client: Any = SimpleNamespace(send=lambda method, path, params: answer)
     lease = Cache(tmp_path / "cache").lease()
     for nodes, path, shown in ((1, "in", True), (2, "in", False), (2, None, True), (1, str(tmp_path / "to"), True)):
         distribution = asdict(Distribution(nodes=nodes))
         of_run = replace(plan(), launch=Launch(script="x.py", distribution=distribution))
         node = input_files.Node(of_run, folder, folder / "work", False, False, lease, {}, lambda: None, lambda _: None)
-        place = input_files._place(of_run, folder, node.work, given(path), False)
-        found = input_files._bound(node, client, given(path), place)
+        place = input_places.place_of(of_run, folder, node.work, given(path), False)
+        found = input_files._whole(node, client, given(path), place)
         assert (found is not None, len(node.bound)) == (shown, shown)
         if found is not None:
             assert Path(found.value, "a").read_text() == "1"
         for each in node.bound:
             each.end()
     answer["mark"] = "another machine's"
-    place = input_files._place(plan(), folder, node.work, given(), False)
-    assert input_files._bound(node, client, given(), place) is None
+    place = input_places.place_of(plan(), folder, node.work, given(), False)
+    assert input_files._whole(node, client, given(), place) is None
     assert not os.listdir(place)
+
+
+def test_without_root_a_folder_is_linked_once_until_a_name_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(binds, "possible", lambda: False)
+    data = tmp_path / "data"
+    (data / "d0").mkdir(parents=True)
+    for number in range(1_000):
+        (data / "d0" / f"{number:04d}").write_text("x")
+
+    def asked() -> dict[str, Any]:
+        found = FolderPlace("mine", data).whole()
+        assert found is not None
+        return {**found._asdict(), "mark": mark_of_folder(data.stat())}
+
+    cache = Cache(tmp_path / "cache")
+
+    def brought(run: str, answer: dict[str, Any]) -> input_files.Brought | None:
+        client: Any = SimpleNamespace(send=lambda method, path, params: answer)
+        folder = tmp_path / run
+        node = input_files.Node(
+            plan(), folder, folder / "work", False, False, cache.lease(), {}, lambda: None, lambda _: None
+        )
+        place = input_places.place_of(plan(), folder, folder, given(), False)
+        return input_files._whole(node, client, given(), place)
+
+    first = brought("r_1", asked())
+    assert first is not None
+    assert (first.ways, first.record, first.later is not None) == ("1,000 linked", {"files": 1_000}, True)
+    (data / "d0" / "0000").write_text("changed")
+    again = brought("r_2", asked())
+    assert again is not None
+    assert (again.ways, again.value) == ("by the links of an earlier run", first.value)
+    assert (Path(again.value) / "d0" / "0000").read_text() == "changed"
+    assert oct((Path(again.value) / "d0").stat().st_mode & 0o777) == "0o555"
+    stale = asked()
+    (data / "d0" / "new").write_text("y")
+    assert brought("r_3", stale) is not None, "it was so when the server looked"
+    third = brought("r_4", asked())
+    assert third is not None
+    assert (third.ways, sorted(os.listdir(f"{third.value}/d0"))[-1]) == ("1,001 linked", "new")
+    (data / "d0" / "newer").write_text("y")
+    assert brought("r_5", {**asked(), "names": "another"}) is None, "what changes just now is listed"
+    assert not [each for each in os.listdir(tmp_path / "cache" / "trees") if each.startswith(".")]

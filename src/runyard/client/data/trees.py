@@ -9,9 +9,10 @@ data-cache/trees/
     of/<dataset>            the name of the dataset's last tree
 
 Making ten thousand links takes longer than starting a run. A tree is known by the state of a listing
-(`contracts.data.seen.State`), which the server works out without sending it. A lease on a tree, which is a lease of the
-cache on the key `t-<name>`, keeps the files that it links to. Root may write into any folder: a tree whose folders have
-changed is not used again.
+(`contracts.data.seen.State`), which the server works out without sending it; one that links all of a folder of this
+disk, by the names of its files alone (`contracts.data.folder_names`), for what is in them is read through the links. A
+lease on a tree, which is a lease of the cache on the key `t-<name>`, keeps the files that it links to. Root may write
+into any folder: a tree whose folders have changed is not used again.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
+from runyard.client.data.problem import FULL
+from runyard.contracts.data.folder_names import Names, NotOnlyFiles
 from runyard.system.json_files import BadFile, made_of, read_object
 
 FOLDER = "trees"
@@ -97,6 +100,26 @@ class Making:
         self.files = self._folder / "files"
         os.makedirs(self.files, mode=0o700)
 
+    def link_all_of(self, folder: str, check: Callable[[], None]) -> Names | None:
+        """Link all files of a folder of this disk; None when some of it cannot be read, or is no file."""
+        found = Names()
+        try:
+            for below, names in found.walk(folder):
+                check()
+                source, to = os.path.join(folder, below), os.path.join(self.files, below)
+                os.makedirs(to, exist_ok=True)
+                for name in names:
+                    if not os.access(f"{source}/{name}", os.R_OK):
+                        return None
+                    os.symlink(f"{source}/{name}", f"{to}/{name}")
+        except NotOnlyFiles:
+            return None
+        except OSError as error:
+            if error.errno in FULL:
+                raise
+            return None
+        return found
+
     def finish(
         self,
         dataset: str,
@@ -109,8 +132,7 @@ class Making:
         """Put it where others find it, and return its folder of files: that of another node that was quicker, or its
         own."""
         folders = {}
-        for folder, inside, _ in os.walk(self.files):
-            inside[:] = [each for each in inside if not os.path.islink(os.path.join(folder, each))]
+        for folder in _folders(str(self.files)):
             os.chmod(folder, 0o555)
             folders[os.path.relpath(folder, self.files)] = os.stat(folder).st_mtime_ns
         (self._folder / "keys").write_text("".join(f"{key} {size}\n" for key, size in keys), "ascii")
@@ -196,10 +218,20 @@ def sweep(cache: Path, used: set[str], removed: set[str], unused_for: float | No
 
 def remove(folder: Path) -> None:
     """Remove a tree; what it links to stays."""
-    for inside, folders, _ in os.walk(folder):
-        os.chmod(inside, 0o700)
-        folders[:] = [each for each in folders if not os.path.islink(os.path.join(inside, each))]
+    with suppress(OSError):
+        for each in _folders(str(folder)):
+            os.chmod(each, 0o700)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folders(root: str) -> Iterator[str]:
+    """A folder and those in it. What links lead to is not looked at, which `os.walk` would do for each."""
+    left = [root]
+    while left:
+        folder = left.pop()
+        with os.scandir(folder) as entries:
+            left += [each.path for each in entries if each.is_dir(follow_symlinks=False)]
+        yield folder
 
 
 def _all(cache: Path) -> list[Path]:

@@ -11,7 +11,7 @@ import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread, Timer
 from typing import Any, Callable, Mapping, Sequence
 
 from runyard.client.data import binds
@@ -30,6 +30,7 @@ from runyard.node.prepare.layout import out_of_disk
 from runyard.node.problem import RunProblem, Unwanted
 
 WRITER = "data"
+REPORTED_AFTER = 0.5  # seconds: a state that is over before anybody reads it would delay the script
 RECORDED_WITHIN = 120.0  # seconds after the end of the script: enough for millions of files
 
 
@@ -79,7 +80,6 @@ def bring_inputs(
     """Bring all inputs of a run. RunProblem when one cannot be had."""
     contained = Specification.from_dict(plan.launch.environment).kind == CONTAINER
     named = ", ".join(str(each["name"]) for each in plan.launch.inputs)
-    report(f"the data is being prepared: {named}")
     cache = Cache(Path(plan.data_cache) if plan.data_cache else folder / "data-cache")
     try:
         lease = cache.lease()
@@ -87,14 +87,46 @@ def bring_inputs(
         raise out_of_disk(error, cache.folder) from error
     for place in (*detach_dead(), *binds.detach_dead(cache.folder)):
         log_line(f"unmounted {place}, which a run that was killed has left")
-    node = Node(plan, folder, work, shares_work, contained, lease, {}, check, report)
+    soon = _Soon(report, f"the data is being prepared: {named}")
+    node = Node(plan, folder, work, shares_work, contained, lease, {}, check, soon.report)
     try:
-        launch, later = _with_inputs(node)
+        with soon:
+            launch, later = _with_inputs(node)
     except BaseException:
         Inputs(plan.launch, lease, node.mounted, node.bound).end()
         raise
     recording = Thread(target=_record, args=(node, later), daemon=True) if later and plan.node == 0 else None
     return Inputs(launch, lease, node.mounted, node.bound, recording)
+
+
+class _Soon:
+    """Reports a reason if the block takes longer than `REPORTED_AFTER`, before any other that is reported in it."""
+
+    def __init__(self, report: Callable[[str], None], reason: str) -> None:
+        self._report, self._reason = report, reason
+        self._lock = Lock()
+        self._told = False
+        self._timer = Timer(REPORTED_AFTER, self._tell)
+        self._timer.daemon = True
+
+    def report(self, reason: str) -> None:
+        """Report something else, from within the block."""
+        self._tell()
+        with self._lock:
+            self._report(reason)
+
+    def _tell(self) -> None:
+        with self._lock:
+            if not self._told:
+                self._told = True
+                self._report(self._reason)
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._timer.join()  # what it reports is under way before anybody else reports something
 
 
 def _with_inputs(node: Node) -> tuple[Launch, Mapping[str, Later]]:

@@ -22,20 +22,19 @@ from runyard.client.data.listing import Listing, listing, state
 from runyard.client.data.mounts import Mounted, NotMounted
 from runyard.client.data.problem import TransferProblem
 from runyard.client.data.renewal import Renewal
-from runyard.client.data_files import append, bring, is_here, rest_of, words
+from runyard.client.data_files import LINKED, append, bring, is_here, rest_of, words
 from runyard.client.http import Client, Locator, quote
-from runyard.contracts import names
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.data import seen as seen_contract
-from runyard.contracts.plan import Plan, run_of_folder
+from runyard.contracts.plan import Plan
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.log import log_line
+from runyard.node.prepare.input_places import NOT_THERE, inside, lead, must_be_empty, place_of
 from runyard.node.prepare.layout import out_of_disk
 from runyard.node.problem import RunProblem
 
-INPUTS = "inputs"
-NOT_THERE = "DataNotAvailable"
 SHOWN = "shown read-only, as the folder of this disk that it is"
+LINKED_BEFORE = "by the links of an earlier run"
 REPORT_EVERY = 10.0  # seconds between two states of a run that tell how far a transfer is
 
 
@@ -74,13 +73,13 @@ class Brought:
 
 def brought(node: Node, client: RetryingClient, each: Mapping[str, Any]) -> Brought:
     """Bring an input here. RunProblem when it cannot be had."""
-    place = _place(node.plan, node.folder, node.work, each, node.contained)
+    place = place_of(node.plan, node.folder, node.work, each, node.contained)
     by_node_0 = node.shares_work and node.work in place.parents
     may_link = each["mode"] == contract.MOUNT and not node.contained and not by_node_0
-    if may_link and binds.possible():
-        bound = _bound(node, client, each, place)
-        if bound is not None:
-            return bound
+    if may_link:
+        whole = _whole(node, client, each, place)
+        if whole is not None:
+            return whole
     if may_link and trees.had_one(node.lease.cache.folder, str(each["dataset"])):
         known = _known(node, client, each, place)
         if known is not None:
@@ -108,9 +107,10 @@ def _recorded(node: Node, each: Mapping[str, Any], found: Listing) -> tuple[dict
     return record, _packed(node.folder, found) if "listing" in record else None
 
 
-def _bound(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
-    """An input that is all of a folder of this disk, shown read-only; None where it is not, or that cannot be had."""
-    if node.plan.distribution.nodes > 1 and node.work in _inside(node, each, place).parents:
+def _whole(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
+    """An input that is all of a folder of this disk: shown read-only, or by links that are known by the names of the
+    files. None where it is not, or neither can be had."""
+    if node.plan.distribution.nodes > 1 and node.work in inside(node.folder, each, place).parents:
         return None  # nodes of other machines may share the folder, and would see an empty one
     try:
         answer = _asking(client)(f"{_address(node.plan, each)}/folder", {})
@@ -123,27 +123,68 @@ def _bound(node: Node, client: RetryingClient, each: Mapping[str, Any], place: P
         mark = contract.mark_of_folder(os.stat(folder))
     except OSError:
         return None
-    return _shown(node, each, Path(folder), files, place) if mark == answer["mark"] else None
+    if mark != answer["mark"]:
+        return None
+    shown = _shown(node, each, Path(folder), files, place) if binds.possible() else None
+    return shown or _by_names(node, each, str(folder), str(answer["names"]), place)
 
 
 def _shown(node: Node, each: Mapping[str, Any], folder: Path, files: int, place: Path) -> Brought | None:
-    at = _inside(node, each, place)
-    _must_be_empty(place, each, node.plan)
+    at = inside(node.folder, each, place)
+    must_be_empty(place, each, node.plan)
     try:
         os.makedirs(at, exist_ok=True)
         node.bound.append(binds.bind(folder, at, node.lease.cache.folder))
         if at != place:
-            _lead(place, at)
+            lead(place, at)
     except binds.NotBound as why:
         log_line(f"input {each['name']}: links are made, for {folder} cannot be shown read-only: {why}")
         return None
     except OSError as error:
         raise out_of_disk(error, at) from error
 
-    def later(client: RetryingClient) -> tuple[Mapping[str, Any], bytes | None]:
-        return _recorded(node, each, _listing(client, node.plan, each))
+    value = str(place if each.get("path_on_compute") else at)
+    return Brought(value, SHOWN, {"files": files}, later=_as_it_is(node, each))
 
-    return Brought(str(place if each.get("path_on_compute") else at), SHOWN, {"files": files}, later=later)
+
+def _by_names(node: Node, each: Mapping[str, Any], folder: str, names: str, place: Path) -> Brought | None:
+    cache, dataset = node.lease.cache, str(each["dataset"])
+    name = trees.name_of(dataset, f"{folder}\n{names}")
+    node.lease.add([trees.lease_key(name)])
+    ways = LINKED_BEFORE
+    found = trees.find(cache.folder, name, cache.is_whole)
+    if found is None:
+        making = trees.Making(cache.folder, name)
+        try:
+            linked = making.link_all_of(folder, node.check)
+            if linked is None or linked.value != names:  # it changes just now: the listing tells what there is
+                making.give_up()
+                return None
+            making.finish(dataset, {"files": linked.files, "bytes": 0}, b"", (), (), cache.is_whole)
+        except OSError as error:
+            making.give_up()
+            raise out_of_disk(error, cache.folder) from error
+        except BaseException:
+            making.give_up()
+            raise
+        ways = words({LINKED: linked.files})
+        found = trees.find(cache.folder, name, cache.is_whole)
+        if found is None:
+            return None
+    value = _linked(node, each, place, found[0])
+    return Brought(value, ways, {"files": found[1].files}, later=_as_it_is(node, each, ways != LINKED_BEFORE))
+
+
+def _as_it_is(node: Node, each: Mapping[str, Any], made: bool = False) -> Later:
+    """What is recorded of a folder that nobody has listed before the script starts. Links that were made take room."""
+
+    def later(client: RetryingClient) -> tuple[Mapping[str, Any], bytes | None]:
+        recorded = _recorded(node, each, _listing(client, node.plan, each))
+        if made:
+            _keep_within(node.lease.cache, node.plan.data_limit)
+        return recorded
+
+    return later
 
 
 def _known(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
@@ -163,26 +204,21 @@ def _known(node: Node, client: RetryingClient, each: Mapping[str, Any], place: P
     files, tree = found
     record = {**tree.record, "mode": each["mode"], "listing": seen_contract.listing_file(str(each["name"]))}
     value = _linked(node, each, place, files)
-    return Brought(value, "by the links of an earlier run", record, trees.listing_of(cache.folder, name))
+    return Brought(value, LINKED_BEFORE, record, trees.listing_of(cache.folder, name))
 
 
 def _linked(node: Node, each: Mapping[str, Any], place: Path, files: Path) -> str:
     """Let an input be a folder of links; the path that the script gets. That is the folder itself, unless the user has
     chosen a path: programs such as `find` do not look behind a link."""
-    _must_be_empty(place, each, node.plan)
-    at = _inside(node, each, place)
+    must_be_empty(place, each, node.plan)
+    at = inside(node.folder, each, place)
     try:
-        _lead(at, files)
+        lead(at, files)
         if at != place:
-            _lead(place, at)
+            lead(place, at)
     except OSError as error:
         raise out_of_disk(error, at) from error
     return str(place) if each.get("path_on_compute") else str(files)
-
-
-def _inside(node: Node, each: Mapping[str, Any], place: Path) -> Path:
-    """Where the files of an input are in the run's folder: nothing but a link is left outside of it."""
-    return place if node.folder in place.parents else node.folder / INPUTS / str(each["name"])
 
 
 def _fetched(found: Listing) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -218,31 +254,6 @@ def _listing(client: RetryingClient, plan: Plan, each: Mapping[str, Any]) -> Lis
     return found
 
 
-def _place(plan: Plan, folder: Path, work: Path, each: Mapping[str, Any], contained: bool) -> Path:
-    """The folder of an input, which is empty or not there yet."""
-    own = folder / INPUTS / str(each["name"])
-    wanted = each.get("path_on_compute")
-    if not wanted:
-        return own
-    if not str(wanted).startswith("/"):
-        try:
-            return work / names.check_file(str(wanted))
-        except names.BadName:
-            raise RunProblem(
-                NOT_THERE,
-                f"The path_on_compute {wanted!r} of the input {each['name']!r} is not absolute, and leaves the "
-                "working folder.",
-                "Use a whole path such as /data, or one without '..': it begins in the working folder.",
-            ) from None
-    if contained:
-        raise RunProblem(
-            NOT_THERE,
-            f"This version of Runyard does not do a path_on_compute such as {wanted!r} in a container yet.",
-            "Use a relative path, or none: the script gets it as an argument or a variable.",
-        )
-    return Path(os.path.normpath(str(wanted)))
-
-
 def _bring(
     node: Node, each: Mapping[str, Any], found: Listing, place: Path, may_link: bool
 ) -> str | tuple[str, trees.Making]:
@@ -250,8 +261,8 @@ def _bring(
     tree that they are in, which is to be finished."""
     plan, folder = node.plan, node.folder
     mounts = each["mode"] == contract.MOUNT
-    at = _inside(node, each, place)
-    _must_be_empty(place, each, plan)
+    at = inside(node.folder, each, place)
+    must_be_empty(place, each, plan)
     server_file = Path(plan.server_file) if plan.server_file else None
     renewal = Renewal(Client(Locator(plan.server_url, plan.token, server_file)), _address(plan, each))
     tree: trees.Making | None = None
@@ -260,7 +271,7 @@ def _bring(
         lazily = _lazily(node, each, found, at) if mounts else None
         if lazily is not None:
             if at != place:
-                _lead(place, at)
+                lead(place, at)
             return lazily
         now = found.state.value
         if may_link and now is not None and len(found.files) >= trees.SMALLEST:
@@ -281,7 +292,7 @@ def _bring(
         if tree is not None:
             return words(ways), tree
         if at != place:
-            _lead(place, at)
+            lead(place, at)
         if ways["fetched"]:
             _keep_within(node.lease.cache, plan.data_limit)
     except BaseException as error:
@@ -366,27 +377,3 @@ def _keep_within(cache: Cache, limit: int | None) -> None:
         if removed:
             size = sum(entry.stored for entry in removed)
             log_line(f"removed {len(removed):,} files of {size:,} bytes from the cache, which nobody uses")
-
-
-def _must_be_empty(place: Path, each: Mapping[str, Any], plan: Plan) -> None:
-    if place.is_symlink():
-        target = Path(os.readlink(place))
-        if not target.exists() or plan.run_id in {run_of_folder(part) for part in target.parts}:
-            return  # left by a run that has ended, or by a node of this one
-    elif not place.exists() or (place.is_dir() and not any(place.iterdir())):
-        return
-    raise RunProblem(
-        "DataPathTaken",
-        f"The path_on_compute {str(place)!r} of the input {each['name']!r} is not empty, or another run uses it.",
-        "Use another path, or none: the script gets it as an argument or a variable.",
-    )
-
-
-def _lead(place: Path, at: Path) -> None:
-    """Let a path outside the run's folder lead to an input. Nothing but a link is left there when the run has ended."""
-    os.makedirs(place.parent, exist_ok=True)
-    if place.is_symlink():
-        place.unlink()
-    elif place.exists():
-        place.rmdir()
-    os.symlink(at, place)

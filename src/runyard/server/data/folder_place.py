@@ -14,7 +14,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from runyard.contracts.data import datastores as contract
-from runyard.server.data.places import Place, Stored
+from runyard.contracts.data.folder_names import Names, NotOnlyFiles
+from runyard.server.data.places import Place, Stored, Whole
 from runyard.server.middleware.problems import Problem
 from runyard.store.errors import disk_full
 
@@ -62,24 +63,17 @@ class FolderPlace(Place):
                 if stat.S_ISREG(status.st_mode):
                     yield stored(path, status)
 
-    def whole(self, below: str = "") -> tuple[str, int] | None:
+    def whole(self, below: str = "") -> Whole | None:
         root = os.path.join(self._folder, below) if below else str(self._folder)
         if os.path.realpath(root) != os.path.abspath(root):
             return None  # a link may lead elsewhere tomorrow
-        files, folders = 0, [root]
+        names = Names()
         try:
-            while folders:
-                with os.scandir(folders.pop()) as entries:
-                    for each in entries:
-                        if each.is_dir(follow_symlinks=False):
-                            folders.append(each.path)
-                        elif each.is_file(follow_symlinks=False) and not contract.PART.fullmatch(each.name):
-                            files += 1
-                        else:
-                            return None
-        except OSError:
+            for _ in names.walk(root):
+                pass
+        except (OSError, NotOnlyFiles):
             return None  # the listing tells what is wrong
-        return (root, files) if files else None
+        return Whole(root, names.files, names.value) if names.files else None
 
     def look(self, path: str) -> Stored | None:
         place = self._folder / path

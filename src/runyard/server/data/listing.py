@@ -15,7 +15,7 @@ from runyard.contracts.data import datasets as contract
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import web
 from runyard.server.data.folder_place import stored
-from runyard.server.data.places import Place
+from runyard.server.data.places import Place, Whole
 from runyard.server.middleware.problems import Problem
 
 AT_ONCE = 16
@@ -88,8 +88,8 @@ def state(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf) ->
     return found
 
 
-def whole_folder(definition: Definition, place_of: PlaceOf) -> tuple[str, int] | None:
-    """The folder of the server's disk whose content is just the files of a dataset, and how many there are."""
+def whole_folder(definition: Definition, place_of: PlaceOf) -> Whole | None:
+    """The folder of the server's disk whose content is just the files of a dataset."""
     source = definition.sources[0]
     if definition.several or definition.steps or source.datastore is None:
         return None

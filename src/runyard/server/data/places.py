@@ -28,6 +28,14 @@ class Stored(NamedTuple):
     modified: str | None
 
 
+class Whole(NamedTuple):
+    """A folder of this disk whose content is just files: how many, and their names in one word."""
+
+    folder: str
+    files: int
+    names: str
+
+
 class Place(ABC):
     """Where the files of a datastore are. A Problem says why something cannot be done."""
 
@@ -55,9 +63,9 @@ class Place(ABC):
         """Where a file is, or would be, on the disk of the server's machine; None when it is elsewhere."""
         return None
 
-    def whole(self, below: str = "") -> tuple[str, int] | None:
-        """The folder on this disk whose content is just the files below a folder, and how many there are; None when
-        it has more than those, or is elsewhere."""
+    def whole(self, below: str = "") -> Whole | None:
+        """The folder on this disk whose content is just the files below a folder; None when it has more than those, or
+        is elsewhere."""
         return None
 
     def addresses(self, paths: Sequence[str], method: str = "GET") -> list[str | None]:

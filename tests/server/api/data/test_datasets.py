@@ -108,4 +108,4 @@ def test_the_folder_that_a_dataset_is(client: Client, tmp_path: Path) -> None:
         made = client.ok("POST", PATH, {"definition": definition})
         found = client.ok("GET", f"{PATH}/{made['id']}/folder")
         assert (found["folder"], found["files"]) == (folder, 1 if folder else None)
-        assert bool(found["mark"]) == bool(folder)
+        assert bool(found["mark"]) == bool(found["names"]) == bool(folder)

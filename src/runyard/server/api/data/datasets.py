@@ -163,8 +163,8 @@ def folder(workspace: str, id: str, caller: AnyCaller, context: Context) -> Resp
     definition, _, _ = _definition(context, workspace, id)
     found = listing.whole_folder(definition, places(context, workspace))
     if found is None:
-        return answer({"folder": None, "files": None, "mark": None})
-    return answer({"folder": found[0], "files": found[1], "mark": contract.mark_of_folder(os.stat(found[0]))})
+        return answer({"folder": None, "files": None, "names": None, "mark": None})
+    return answer({**found._asdict(), "mark": contract.mark_of_folder(os.stat(found.folder))})
 
 
 @router.get("/{id}/content", summary="The bytes of one file, through the server")
