@@ -53,6 +53,9 @@ WAKE, FLUSH = "wake", b"f"
 RANK_VARIABLE = "RUNYARD_PROCESS_RANK"
 """The variable with the rank of each process of a distributed run, whatever its framework."""
 
+MLFLOW = "mlflow"
+"""How the names of writers begin that hold what was logged by MLflow's protocol."""
+
 _RANK = re.compile(r"(?:rank|node)([0-9]{1,9})-", re.ASCII)
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -110,6 +113,11 @@ def rank_of(writer: str) -> int | None:
     """The rank of the process that has written a journal, or the node that it is about; None when it has neither."""
     found = _RANK.match(writer)
     return int(found[1]) if found is not None else None
+
+
+def is_of_mlflow(writer: str) -> bool:
+    """Whether a journal holds what was logged by MLflow's protocol."""
+    return writer == MLFLOW or writer.startswith(f"{MLFLOW}-")
 
 
 def parse_file_name(name: str) -> tuple[str, str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Dialect,
     Double,
     ForeignKey,
@@ -23,6 +25,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    func,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -233,6 +236,14 @@ runs = Table(
     Index("runs_by_snapshot", "snapshot_id"),
     sqlite_autoincrement=True,
 )
+
+
+def begun_at() -> ColumnElement[Any]:
+    """When a run has started, or was made if it has not: how its index by time has it."""
+    return func.coalesce(runs.c.started_at, runs.c.created_at)
+
+
+Index("runs_by_begin", runs.c.experiment, begun_at(), runs.c.serial)
 
 deleted_runs = Table(
     "deleted_runs",

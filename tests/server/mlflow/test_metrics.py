@@ -26,6 +26,7 @@ def test_what_goes_in_through_one_face_comes_out_of_the_other(
     mlflow: Mlflow, points: list[tuple[float, int, int]], name: str, params: dict[str, str]
 ) -> None:
     run = mlflow.run("0")
+    points = list({(repr(value), time, step): (value, time, step) for value, time, step in points}.values())
     metrics = [{"key": name, "value": _sent(value), "timestamp": time, "step": step} for value, time, step in points]
     listed = [{"key": key, "value": value} for key, value in params.items()]
     mlflow.ok("POST", "runs/log-batch", {"run_id": run, "metrics": metrics, "params": listed})

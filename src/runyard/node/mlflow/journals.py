@@ -24,7 +24,7 @@ class _Journal:
 
     def __init__(self, folder: Path, run_id: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / contract.file_name(run_id, f"mlflow-{os.getpid()}-{os.urandom(4).hex()}")
+        self.path = folder / contract.file_name(run_id, f"{contract.MLFLOW}-{os.getpid()}-{os.urandom(4).hex()}")
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._left = b""
 

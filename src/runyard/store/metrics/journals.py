@@ -18,7 +18,7 @@ from runyard.store.errors import Conflict, Refused, StoreError
 from runyard.store.metrics import batches, series, staging
 from runyard.store.metrics.batches import Batch
 from runyard.store.metrics.staging import Staged
-from runyard.store.mlflow import noted
+from runyard.store.mlflow import noted, repeats
 from runyard.store.runs import labels, parameters, runs
 from runyard.store.tables import clean, journals
 
@@ -70,7 +70,7 @@ def accept(
     end = offset + len(data)
     parsed = batch if batch is not None and len(lines) == len(data) else batches.parse(lines, end - len(lines))
     staging.fold(connection, run)
-    _apply(connection, run, parsed, journal.rank_of(writer))
+    _apply(connection, run, parsed, writer)
     _confirm(connection, run, writer, end, is_new=confirmed is None)
     return end
 
@@ -118,7 +118,7 @@ def accept_many(connection: Connection, incoming: Sequence[Incoming]) -> list[in
                 staging.add(connection, staged)
                 staged.clear()
                 staging.fold(connection, each.run)
-                _apply(connection, each.run, batch, journal.rank_of(each.writer))
+                _apply(connection, each.run, batch, each.writer)
             confirmed[key] = end
         answers.append(confirmed.get(key, 0))
     staging.add(connection, staged)
@@ -206,8 +206,10 @@ def _unknown(confirmed: int, offset: int, data: bytes) -> bytes:
     return data[known:] if known else data
 
 
-def _apply(connection: Connection, run: int, batch: Batch, rank: int | None) -> None:
-    series.add(connection, run, batch, rank)
+def _apply(connection: Connection, run: int, batch: Batch, writer: str) -> None:
+    if journal.is_of_mlflow(writer):
+        batch = repeats.dropped(connection, run, batch)
+    series.add(connection, run, batch, journal.rank_of(writer))
     labels.remove(connection, run, labels.TAG, batch.untagged)
     labels.put_tags(connection, run, batch.tags)
     if batch.properties:

@@ -19,6 +19,7 @@ from runyard.store import lookups, tables
 from runyard.store.database import Database
 from runyard.store.metrics import batches, series
 from runyard.store.metrics.batches import Batch
+from runyard.store.mlflow import repeats
 from runyard.store.slices import slices
 from runyard.store.tables import staged_lines
 
@@ -62,9 +63,10 @@ def fold(connection: Connection, run: int) -> None:
     rows = connection.execute(_IN_ORDER, {"of": run}).all()
     if not rows:
         return
-    for rank, some in groupby(rows, key=lambda row: journal.rank_of(row.writer)):
-        lines = b"".join(bytes(row.lines) for row in some)
-        series.add(connection, run, batches.parse(lines, 0), rank)
+    by_writer = groupby(rows, key=lambda row: (journal.rank_of(row.writer), journal.is_of_mlflow(row.writer)))
+    for (rank, is_of_mlflow), some in by_writer:
+        batch = batches.parse(b"".join(bytes(row.lines) for row in some), 0)
+        series.add(connection, run, repeats.dropped(connection, run, batch) if is_of_mlflow else batch, rank)
     connection.execute(_DELETE, {"of": run})
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, Strin
 
 from runyard.store import tables
 
-HEAD = "0018"
+HEAD = "0019"
 VERSION_TABLE = "runyard_version"
 
 _version = Table(  # as Alembic makes it

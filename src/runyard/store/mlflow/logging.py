@@ -16,9 +16,10 @@ from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import batches, series, staging
 from runyard.store.metrics.staging import Staged
+from runyard.store.mlflow import repeats
 from runyard.store.runs import labels, parameters
 
-WRITER = "mlflow"
+WRITER = journal.MLFLOW
 """Who has written these lines: there is no journal of that name, whose bytes would be counted."""
 
 
@@ -54,7 +55,7 @@ def put(
         staging.add(connection, [Staged(run, WRITER, lines)])
         return len(lines)
     staging.fold(connection, run)
-    series.add(connection, run, batches.parse(lines, 0))
+    series.add(connection, run, repeats.dropped(connection, run, batches.parse(lines, 0)))
     return 0
 
 

@@ -49,6 +49,7 @@ from runyard.store.runs.labels import NOTE, RUN_NAME
 from runyard.store.runs.records import SERVICE
 from runyard.store.tables import (
     EPOCH,
+    begun_at,
     experiments,
     fingerprint,
     run_datasets,
@@ -79,6 +80,8 @@ _NAMES = {
     "Created": "start_time",
 }
 ATTRIBUTES = Attributes(_NAMES, frozenset({"start_time", "end_time"}))
+
+START = "start_time"
 
 PARENT, USER = "mlflow.parentRunId", "mlflow.user"
 """Tags that are columns of a run here, as its name and its description are."""
@@ -249,7 +252,8 @@ def _ordered(query: Select[Any], orders: Sequence[Order]) -> tuple[Select[Any], 
             raise Refused("bad_filter", "Runs cannot be ordered by datasets.", "Order by a metric, parameter or tag.")
         else:
             column = _attribute(order.key)
-            terms.append(case((column.is_(None), 1), else_=0))
+            if order.key != START:  # which every run has, and an index has them in its order
+                terms.append(case((column.is_(None), 1), else_=0))
         terms.append(column.desc() if order.descending else column.asc())
     return query, terms
 
@@ -303,7 +307,6 @@ def _of_attribute(connection: Connection, asked: Condition) -> ColumnElement[boo
 
 def _attribute(key: str) -> ColumnElement[Any]:
     """The column that an attribute of a run, or a tag that is one, stands for. Times are in microseconds."""
-    made = func.coalesce(runs.c.started_at, runs.c.created_at)
     name = func.coalesce(runs.c.display_name, runs.c.name)
     id = case((experiments.c.name == DEFAULT, DEFAULT_ID), else_=experiments.c.id)
     experiment = select(id).where(experiments.c.serial == runs.c.experiment).correlate(runs).scalar_subquery()
@@ -312,7 +315,7 @@ def _attribute(key: str) -> ColumnElement[Any]:
         "run_name": name,
         "status": runs.c.status,
         "user_id": runs.c.submitted_by,
-        "start_time": _microseconds(made),
+        START: _microseconds(begun_at()),
         "end_time": _microseconds(runs.c.ended_at),
         "artifact_uri": literal(f"{SCHEME}/") + experiment + "/" + runs.c.id + "/artifacts",
         "experiment_id": experiment,
