@@ -13,7 +13,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.manifest import Entry, make
 from runyard.contracts.services.settings import Settings
 from runyard.contracts.sweeps.sweep import Sweep
-from runyard.store import copying, tables
+from runyard.store import copying, sessions, tables
 from runyard.store.assets import (
     datasets,
     datastores,
@@ -31,7 +31,7 @@ from runyard.store.database import Database
 from runyard.store.errors import Refused
 from runyard.store.metrics import journals
 from runyard.store.mlflow import inputs, logged_models, registry
-from runyard.store.runs import experiments, parameters, runs, workspace_settings, workspaces
+from runyard.store.runs import experiments, parameters, runs, saved_views, workspace_settings, workspaces
 from runyard.store.runs.records import SWEEP, NewRun, Run
 from runyard.store.store import Store
 
@@ -96,6 +96,8 @@ def fill(store: Store, make_run: MakeRun) -> None:
         inputs.add_dataset(connection, run, {"dataset": {"name": "ü", "digest": "1"}})
         inputs.add_models(connection, run, inputs.INPUT, [("m-1", 1)])
         logged_models.create(connection, "local", experiments.ensure(connection, "local", "exp"), "ü", "child")
+        saved_views.put(connection, "local", "ü", "status:failed")
+        sessions.begin_link(connection, "127.0.0.1")
         registry.create(connection, "local", "said", "☃", {"ü": "☃"})
         registry.set_alias(connection, "local", "m", "ü", 1)
         registry.put_origin(connection, models.get(connection, "local", "m").serial, source="runs:/r/ü")
