@@ -27,7 +27,8 @@ _TYPES = {
     ".json": "application/json",
 }
 _IMPORT = re.compile(
-    r"""^[ \t]*(?:import|import\b[^;'"()]{0,2000}?\bfrom|export\b[^;'"()=]{0,2000}?\bfrom)[ \t]*["'](\.[^"'\n]{1,300})["']""",
+    r"""^[ \t]*(?:import|(?:import\b[^;'"()]{0,2000}?|export\b[^;'"()=]{0,2000}?)\bfrom)[ \t]*"""
+    r"""["'](\.[^"'\n]{1,300})["']""",
     re.MULTILINE,
 )
 _FOR_EVER = "public, max-age=31536000, immutable"
