@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.xdist_group("horovod"), pytest.mark.framework]
 @pytest.mark.parametrize(
     "check",
     [
+        "check_join_with_uneven_inputs",
         "check_allreduce_of_every_type_and_shape",
         "check_the_old_argument_for_averages",
         "check_in_place_and_not_contiguous",
