@@ -28,7 +28,7 @@ def test_filters_orders_and_pages(filled: Filled) -> None:
         def found(
             filter: str = "", *order_by: str, limit: int = 100, token: str | None = None, **more: str
         ) -> list[int]:
-            asked = Asked(here, filter, order_by=order_by, limit=limit, token=token, **more)  # type: ignore[arg-type]
+            asked = Asked(here, filter, order_by=order_by, limit=limit, token=token, **more)
             return filled.numbers(connection, run_search.find(connection, asked)[0])
 
         assert found() == [7, 6, 5, 4, 3, 2, 1, 0]
