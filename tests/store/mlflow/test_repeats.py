@@ -39,7 +39,7 @@ def test_repeats_in_journals_of_a_run(filled: Filled) -> None:
 
 
 def test_what_the_script_logs_itself_may_repeat(filled: Filled) -> None:
-    """MLflow reads points of `run.log` with their number as the step and a time in milliseconds, and sends them again."""
+    """MLflow reads points of `run.log` with their number as the step and a time in milliseconds, and repeats them."""
     id = filled.run()
     own = _lines(("a", 1.0, 10.0004, None), ("a", 1.0, 10.0004, None), ("b", 1.0, 10.0, 0), ("b", 1.0, 10.0, 0))
     with filled.store.database.write() as connection:
