@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import mlflow
@@ -36,16 +37,14 @@ class Client:
         self._folder = Path(tempfile.mkdtemp(prefix="artifact-"))
 
     def log_metric(self, count: int) -> list[float]:
-        return [
-            _timed(lambda at=step: self._client.log_metric(self._run, "loss", 0.5, step=at)) for step in range(count)
-        ]
+        return [_timed(partial(self._client.log_metric, self._run, "loss", 0.5, step=step)) for step in range(count)]
 
     def log_batch(self, count: int) -> list[float]:
         seconds = []
         for _ in range(count):
             now, first = int(time.time() * 1000), self._batches * POINTS
             points = [Metric("many", float(step), now, step) for step in range(first, first + POINTS)]
-            seconds.append(_timed(lambda these=points: self._client.log_batch(self._run, metrics=these)))
+            seconds.append(_timed(partial(self._client.log_batch, self._run, metrics=points)))
             self._batches += 1
         return seconds
 
@@ -119,7 +118,7 @@ def _timed(call: Callable[[], object]) -> float:
 def in_a_run(file: str, count: int) -> None:
     with mlflow.start_run():
         mlflow.log_metric("loss", 0.0, step=0)  # what is loaded lazily
-        seconds = [_timed(lambda at=step: mlflow.log_metric("loss", 0.5, step=at)) for step in range(1, count + 1)]
+        seconds = [_timed(partial(mlflow.log_metric, "loss", 0.5, step=step)) for step in range(1, count + 1)]
     Path(file).write_text(json.dumps(seconds))
 
 
