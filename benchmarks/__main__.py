@@ -25,6 +25,7 @@ NAMES = (
     "scale",
     "serving",
     "data",
+    "mlflow",
 )
 
 

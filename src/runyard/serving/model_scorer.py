@@ -15,7 +15,7 @@ import numpy
 
 from runyard.contracts.services.worker import Batch, ServedModel
 from runyard.serving.failure import CannotServe, failure
-from runyard.serving.forms import onnx_server, tables, tensorflow_serving, v2
+from runyard.serving.forms import invocations, onnx_server, tables, tensorflow_serving, v2
 from runyard.serving.forms.query import Query, document
 from runyard.serving.http.head import BadRequest
 from runyard.serving.http.message import Request, Response, json_response, message
@@ -44,7 +44,7 @@ class _Prepared:
 
 
 class ModelScorer:
-    routes: tuple[str, ...] = ("/v2", "/v1/models/", "/score/v2", "/score/v1/models/")
+    routes: tuple[str, ...] = ("/v2", "/v1/models/", "/score/v2", "/score/v1/models/", invocations.PATH)
 
     def __init__(self, models: list[ServedModel], batch: Batch, threads: int = 0) -> None:
         if not models:
@@ -67,6 +67,8 @@ class ModelScorer:
 
     def at_once(self, request: Request) -> Response | None:
         path = _bare(request.path)
+        if _is_invocation(request):
+            return None
         if path in ("/v2/health/live", "/v2/health/ready"):
             return json_response({path.rpartition("/")[2]: True})
         if path == "/v2":
@@ -211,6 +213,8 @@ def _split(made: Mapping[str, Array], rows: list[int]) -> Iterator[dict[str, Arr
 
 def _query(request: Request, path: str, model: ServedModel, runtime: Runtime) -> Query:
     """Paths tell the form; at the scoring path, what is in the body does."""
+    if _is_invocation(request):
+        return invocations.read(request, runtime)
     if path.startswith("/v2"):
         return v2.read(request, model, runtime)
     if path.startswith("/v1"):
@@ -220,6 +224,8 @@ def _query(request: Request, path: str, model: ServedModel, runtime: Runtime) ->
     if onnx_server.is_binary(request):
         return onnx_server.read_binary(request, runtime)
     asked = document(request.body)
+    if invocations.is_table(asked):
+        return invocations.read(request, runtime)
     if "data" in asked or "Inputs" in asked:
         return tables.read(asked, runtime)
     if isinstance(asked.get("inputs"), list) and asked["inputs"] and isinstance(asked["inputs"][0], dict):
@@ -229,6 +235,10 @@ def _query(request: Request, path: str, model: ServedModel, runtime: Runtime) ->
     if "instances" in asked or "inputs" in asked:
         return tensorflow_serving.read(asked, runtime)
     raise BadRequest(400, f"The body has none of `inputs`, `instances` and `data`, but {_keys(asked)}.")
+
+
+def _is_invocation(request: Request) -> bool:
+    return request.path.endswith(invocations.PATH)
 
 
 def _keys(asked: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runyard.sdk.model.model import Model
     from runyard.sdk.workspace.workspace import Workspace
 
-WITHOUT_CODE = ("Onnx", "PyTorch", "ScikitLearn", "TensorFlow", "TfKeras")
+WITHOUT_CODE = ("Onnx", "PyTorch", "ScikitLearn", "TensorFlow", "TfKeras", "MLflow")
 """Frameworks whose models are served without a script."""
 
 SOURCE_PROPERTY = "runyard.source_directory"
@@ -51,6 +51,10 @@ def deploy(
     if inference_config is None:
         (model,) = served_without_code(workspace, models)
         settings = {**_resources(model), **settings}
+        if model.model_framework == model.Framework.MLFLOW:
+            from runyard.sdk.model.mlflow_environment import environment_of
+
+            request["launch"] = _where(environment_of(model))
     else:
         launch, variables = launch_part(workspace, name, inference_config)
         request["launch"] = launch

@@ -40,6 +40,7 @@ class Model(ModelDeployment):
         TFKERAS = "TfKeras"
         PYTORCH = "PyTorch"
         MULTI = "Multi"
+        MLFLOW = "MLflow"
 
     workspace: Workspace
     _document: ModelDocument

@@ -29,6 +29,7 @@ RUNTIMES = {
     "TensorFlow": "tensorflow",
     "TfKeras": "tensorflow",
     "PyTorch": "pytorch",
+    "MLflow": "python_function",
 }
 """The module in this folder by the name of the framework."""
 
@@ -79,7 +80,8 @@ def load(model: ServedModel, threads: int = 0) -> Runtime:
         )
     if not os.path.exists(model.path):
         raise CannotServe(f"The model {model.name} is not at {model.path}.")
-    found = recognise(model.path)
+    # What MLflow wrote has the files of the framework in it.
+    found = None if name == "python_function" else recognise(model.path)
     if found is not None and RUNTIMES.get(found) != name:
         raise CannotServe(
             f"The model {model.name} is registered as {model.framework}, but holds a model of {found}.",

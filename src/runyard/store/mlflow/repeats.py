@@ -22,7 +22,9 @@ from runyard.store.metrics.chunks import FLOATS, Chunk
 from runyard.store.metrics.series import Found
 from runyard.store.tables import clean, fingerprint
 
-_LAST = "SELECT name_hash, step, time FROM last_values WHERE (run, name_hash) IN ({keys})"
+_LAST = (
+    "SELECT sorted_as, last_step, last_time FROM series WHERE (run, sorted_as) IN ({keys}) AND last_time IS NOT NULL"
+)
 
 Key = tuple[int, int, "float | str"]
 """Step, millisecond and value of a point."""
