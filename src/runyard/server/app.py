@@ -86,7 +86,6 @@ ROUTES = (
     *(health, workspaces, workspace_settings, retention, environments, environment_maps, wheels, compute),
     *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
     *(models, model_links, services, service_stops),
-    *(experiments, gangs, node_files, journals, metrics, comparisons, usage, page),
     *MLFLOW_ROUTES,
     *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, usage, page),
     *(sign_in, run_table, run_batches, saved_views, changes, loads, service_views),

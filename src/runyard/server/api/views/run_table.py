@@ -122,7 +122,10 @@ def values(
 @router.get("/csv", summary="All runs that a sentence finds, as CSV", response_class=StreamingResponse)
 def as_csv(wanted: AskedFor, shown: Shown, context: Context) -> Response:
     headers = {"Content-Disposition": 'attachment; filename="runs.csv"', "X-Content-Type-Options": "nosniff"}
-    return StreamingResponse(_lines(context, wanted, shown), media_type="text/csv; charset=utf-8", headers=headers)
+    _take_in(context, wanted, bool(shown.metrics))
+    with context.store.database.read() as connection:  # refused before anything is sent
+        serials = table.serials(connection, wanted, 10_000_000)
+    return StreamingResponse(_lines(context, serials, shown), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _take_in(context: ServerContext, wanted: Asked, shown: bool = False) -> None:
@@ -131,11 +134,8 @@ def _take_in(context: ServerContext, wanted: Asked, shown: bool = False) -> None
         staging.settle_few(context.store.database, FEW)
 
 
-def _lines(context: ServerContext, wanted: Asked, shown: Columns) -> Iterator[bytes]:
-    _take_in(context, wanted, bool(shown.metrics))
+def _lines(context: ServerContext, serials: Sequence[int], shown: Columns) -> Iterator[bytes]:
     yield _line(run_rows.csv_head(shown))
-    with context.store.database.read() as connection:
-        serials = table.serials(connection, wanted, 10_000_000)
     for start in range(0, len(serials), MOST):
         with context.store.database.read() as connection:
             rows = table.rows_of(connection, serials[start : start + MOST], shown)
