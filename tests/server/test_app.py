@@ -150,6 +150,19 @@ PROTOCOL = {
     "POST /api/workspaces/{workspace}/services/{name}/scale",
     "POST /api/workspaces/{workspace}/services/{name}/token",
     "POST /api/workspaces/{workspace}/services/{name}/versions/{version}",
+    "DELETE /api/studio/sessions",
+    "DELETE /api/studio/sessions/own",
+    "DELETE /api/workspaces/{workspace}/views/{name}",
+    "GET /api/changes",
+    "GET /api/workspaces/{workspace}/table",
+    "GET /api/workspaces/{workspace}/table/columns",
+    "GET /api/workspaces/{workspace}/table/csv",
+    "GET /api/workspaces/{workspace}/table/groups",
+    "GET /api/workspaces/{workspace}/table/values",
+    "GET /api/workspaces/{workspace}/views",
+    "POST /api/run-batches",
+    "POST /api/studio/links",
+    "PUT /api/workspaces/{workspace}/views/{name}",
 }
 
 
