@@ -74,6 +74,11 @@ def test_the_version_that_scripts_print() -> None:
     assert azureml.core.__version__ == azureml.core.VERSION
 
 
+NOT_YET = ": this version does not have it yet."
+DATASETS = ". Use azureml.core.Dataset: docs/data.md, docs/tables.md."
+MODELS = ". Model.package writes an image, Model.deploy a service: docs/services.md."
+
+
 @pytest.mark.parametrize("name", ["diagnostic_log"])
 def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
     message = f"azureml.core.{name} is part of SDK v1, not of Runyard: this version does not have it yet"
@@ -85,20 +90,19 @@ def test_what_is_not_there_yet_is_refused_with_words(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "what"),
+    ("code", "what", "then"),
     [
-        ("from azureml.core.image import ContainerImage", "azureml.core.image"),
-        ("from azureml.core import image", "azureml.core.image"),
-        ("from azureml.data.dataset_snapshot import DatasetSnapshot", "azureml.data.dataset_snapshot"),
-        ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute"),
-        ("import importlib; importlib.import_module('azureml.data.constants')", "azureml.data.constants"),
+        ("from azureml.core.image import ContainerImage", "azureml.core.image", MODELS),
+        ("from azureml.core import image", "azureml.core.image", MODELS),
+        ("from azureml.data.dataset_snapshot import DatasetSnapshot", "azureml.data.dataset_snapshot", DATASETS),
+        ("from azureml.core.compute import DatabricksCompute", "azureml.core.compute.DatabricksCompute", NOT_YET),
+        ("import importlib; importlib.import_module('azureml.data.constants')", "azureml.data.constants", DATASETS),
     ],
 )
-def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(code: str, what: str) -> None:
-    message = f"{what} is part of SDK v1, not of Runyard: this version does not have it yet."
+def test_a_module_of_sdk_v1_that_is_not_there_is_refused_with_the_same_words(code: str, what: str, then: str) -> None:
     with pytest.raises(ImportError) as caught:
         exec(code)
-    assert str(caught.value) == message
+    assert str(caught.value) == f"{what} is part of SDK v1, not of Runyard{then}"
 
 
 @pytest.mark.parametrize(

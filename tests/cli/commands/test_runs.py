@@ -5,6 +5,8 @@ import sys
 import uuid
 from typing import TYPE_CHECKING
 
+from tests.support.waiting import wait_until
+
 from runyard.cli import errors
 from runyard.system import processes
 
@@ -178,6 +180,7 @@ def test_show_says_what_a_run_waits_for(shell: Shell) -> None:
     script = shell.script("import time; time.sleep(600)")
     holder, waiter = (shell.json("submit", script, "--compute", cluster) for _ in range(2))
     try:
+        wait_until(lambda: holder["id"] in shell.call("show", waiter["id"]).stdout, "the reason of the queue")
         shown = shell.call("show", waiter["id"]).stdout
         assert "waits" in shown
         follower = shell.start("submit", "-f", script, "--compute", cluster)
@@ -187,7 +190,6 @@ def test_show_says_what_a_run_waits_for(shell: Shell) -> None:
         finally:
             follower.kill()
             follower.communicate()
-        assert holder["id"] in shown
         assert shell.refusal("compute", "rm", cluster, expect=errors.FAILED)["code"] == "compute_in_use"
         error = shell.refusal("submit", script, "--compute", cluster, "--nodes", "2", expect=errors.FAILED)
         assert error["code"] == "too_many_nodes"

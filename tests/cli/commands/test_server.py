@@ -35,6 +35,8 @@ def test_the_commands_on_the_front_page_print_links_to_runs(shell: Shell) -> Non
     url = shell.json("up")["url"]
     with urllib.request.urlopen(url, timeout=60) as answer:
         commands = re.findall("<pre>runyard (.*)</pre>", answer.read().decode())
+    assert commands.pop(0) == "studio"
+    assert f"{url}/studio/enter?code=" in shell.call("studio", "--no-browser").stdout
     assert commands
     for command in commands:
         links = re.findall(rf"{url}/runs/\S+[?]key=\S+", shell.call(*command.split()).stdout)

@@ -14,7 +14,7 @@ PATH = "/api/workspaces/local/settings"
 def test_settings_are_shown_changed_and_set_back(client: Client) -> None:
     usual = {"environments.relax": "false", "environments.limit": "none", "runs.scope": "workspace"}
     usual |= {"data.limit": "50GB", "data.lazy-above": "10GB", "data.datastore": "workspaceblobstore"}
-    usual["environments.horovod"] = "layer"
+    usual |= {"environments.horovod": "layer", "runs.system-metrics": "true", "runs.event-files": "true"}
     usual |= {"data.map": "{}", "retention.logs": "none", "retention.series": "none"}
     before = {"settings": usual}
     assert client.ok("GET", PATH) == before
