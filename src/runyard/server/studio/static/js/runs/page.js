@@ -258,11 +258,13 @@ async function act(action) {
   else if (action === "stop" && !(await confirmed(`Stop ${runs}?`, "Their processes get SIGTERM, and SIGKILL when they do not leave. Runs that have ended stay as they are.", "Stop"))) return;
   try {
     const told = await send("POST", "/api/run-batches", { action, runs: ids, ...more });
+    if (action !== "tag") {
+      chosen.clear();
+      draw(); // at once: a box that is still checked would not be chosen again
+    }
     const done = { tag: "Tagged", archive: "Archived", restore: "Restored", stop: "Stopping", delete: "Deleted" }[action] ?? "Done:";
     if (told.done.length) toast(`${done} ${told.done.length === 1 ? "1 run" : `${told.done.length} runs`}.`);
     for (const each of told.refused.slice(0, 3)) toast(`${each.id}: ${each.title}`, { help: each.help, bad: true });
-    if (action !== "tag") chosen.clear();
-    for (const id of told.done) if (action === "delete") chosen.delete(id);
   } catch (error) {
     report(error);
   }
