@@ -11,7 +11,7 @@ from tests.support.serving import ask, raw, within_script
 
 from runyard.serving.http import connection as connections
 
-HEAD = b"POST /score HTTP/1.1\r\nHost: me\r\n"
+HEAD = b"POST /score HTTP/1.1\r\nHost: localhost\r\n"
 
 
 def echo(data: str) -> int:
@@ -93,6 +93,6 @@ def test_an_answer_that_the_client_takes_slowly_arrives_whole() -> None:
 
 
 def test_a_head_request_gets_no_body(port: int) -> None:
-    found = raw(port, b"HEAD / HTTP/1.1\r\nHost: me\r\nConnection: close\r\n\r\n")
+    found = raw(port, b"HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert b"content-length: 7" in found
     assert body_of(found) == b""
