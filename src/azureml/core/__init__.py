@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from runyard.sdk.data.dataset import Dataset
     from runyard.sdk.datastore.datastore import Datastore
+    from runyard.sdk.diagnostic_log import diagnostic_log
     from runyard.sdk.environment.container_registry import ContainerRegistry
     from runyard.sdk.environment.environment import Environment
     from runyard.sdk.experiment import Experiment
@@ -45,6 +46,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "attach_legacy_compute_target",
+    "diagnostic_log",
     "get_run",
     "is_compute_target_prepared",
     "prepare_compute_target",
@@ -69,10 +71,10 @@ __getattr__ = late_names(
         "Webservice": "runyard.sdk.webservice.webservice",
         "Workspace": "runyard.sdk.workspace.workspace",
         "attach_legacy_compute_target": "runyard.sdk.compute.legacy",
+        "diagnostic_log": "runyard.sdk.diagnostic_log",
         "get_run": "runyard.sdk.run.run",
         "is_compute_target_prepared": "runyard.sdk.compute.legacy",
         "prepare_compute_target": "runyard.sdk.compute.legacy",
         "remove_legacy_compute_target": "runyard.sdk.compute.legacy",
     },
-    not_yet=("diagnostic_log",),
 )

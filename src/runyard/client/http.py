@@ -9,7 +9,7 @@ import json
 import os
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -51,6 +51,9 @@ IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "PATCH"})
 Params = Mapping[str, Union[str, int, bool, Iterable[str], None]]
 Body = Union[bytes, Callable[[], Iterable[bytes]]]
 """The bytes, or a function that gives them in pieces: it is called again when the request is sent again."""
+
+exchanges: list[Callable[[str, str, int | None, float], None]] = []
+"""Who is told of each request: its method and target, the status of the answer (None: there was none), and seconds."""
 
 
 @record(frozen=True)
@@ -270,15 +273,19 @@ class Client:
         headers: Mapping[str, str],
     ) -> Response:
         every = {**self.headers(), **headers}
+        began = time.monotonic()
+        response = None
         try:
-            try:
+            with suppress(BrokenPipeError, ConnectionResetError):  # of a server that refuses a large body, and says why
                 connection.request(method, target, body() if callable(body) else body, every)
-            except (BrokenPipeError, ConnectionResetError):
-                return connection.getresponse()  # a server that refuses a large body sends the reason, then hangs up
-            return connection.getresponse()
+            response = connection.getresponse()
+            return response
         except OSError as error:
             connection.close()
             raise self.unreachable(error, sent=True) from error
+        finally:
+            for told in exchanges:
+                told(method, target, response.status if response is not None else None, time.monotonic() - began)
 
     def _read(self, response: Response) -> bytes:
         try:
