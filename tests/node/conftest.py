@@ -29,7 +29,6 @@ from runyard.node.delivery.batch import Batch
 from runyard.node.delivery.follow_loop import Source
 from runyard.node.delivery.reporter import Reporter
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
-from runyard.node.delivery.wake import make_pipe
 from runyard.node.launch import processes
 from runyard.node.signals import Signals
 from runyard.system.processes import end_with_parent
@@ -395,7 +394,6 @@ def telemetry(tmp_path: Path) -> Path:
     folder = tmp_path / "telemetry"
     (folder / "journal").mkdir(parents=True)
     (folder / "spool").mkdir()
-    make_pipe(folder)
     return folder
 
 

@@ -48,3 +48,11 @@ def test_one_whose_server_was_killed_before_it_could_answer_ends_quietly(tmp_pat
         nursery.stdin.close()
         assert nursery.wait(DEADLINE) == 0
         assert b"BrokenPipeError" not in nursery.stderr.read()
+
+
+def test_what_runs_with_data_load_makes_no_fork_dearer() -> None:
+    """`random` draws new numbers in every process that is forked, and HTTP for any web server brings it along."""
+    names = ("random", "ssl", "http.client")
+    code = f"import sys, runyard.node.prepare.data; print([name for name in {names} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -36,7 +36,7 @@ print('from stderr', file=sys.stderr)
 with open('outputs/model.txt', 'w') as f: f.write('weights')
 with open('logs/train.log', 'w') as f: f.write('epoch 1')
 folder = os.environ['RUNYARD_TELEMETRY']
-os.makedirs(folder + '/spool', exist_ok=True)
+for name in ('spool', 'journal'): os.makedirs(f'{folder}/{name}', exist_ok=True)
 with open(folder + '/spool/a', 'w') as f: f.write('image')
 with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'], str(os.getpid())), 'wb') as f:
     f.write(journal.line('v', 'loss', 0.5, 1.0, None) + journal.line('f', 'pictures/a.png', 'a'))
@@ -242,6 +242,7 @@ def test_a_server_that_is_away_for_the_whole_script(node: Prepare, own_server: S
 import os, sys
 from runyard.contracts import journal
 path = os.environ['RUNYARD_TELEMETRY'] + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'], '1')
+os.makedirs(os.path.dirname(path), exist_ok=True)
 with open(path, 'wb') as f:
     for step in range(20000):
         print('step', step, 'ä', flush=False)
@@ -367,7 +368,8 @@ def test_what_a_script_does_to_its_telemetry_never_changes_how_it_ended(node: Pr
     ruin = """
         import os, shutil
         journals = os.path.join(os.environ["RUNYARD_TELEMETRY"], "journal")
-        shutil.rmtree(journals)
+        shutil.rmtree(journals, ignore_errors=True)
+        os.makedirs(os.path.dirname(journals), exist_ok=True)
         open(journals, "w").close()
         with open("outputs/model", "w") as file:
             file.write("kept")

@@ -19,12 +19,12 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Sequence, Tuple
 
 from runyard.client.data.cache import Cache, Lease, key_of
+from runyard.client.data.parts import check
 from runyard.client.data.problem import FULL, Changed, DiskFull, Halted
 from runyard.client.data.problem import TransferProblem as TransferProblem
-from runyard.client.data.transfer import Around, Fresh, check, fetch
-from runyard.client.data.web import Web
 
 if TYPE_CHECKING:
+    from runyard.client.data.transfer import Around, Fresh
     from runyard.client.stream import Stream
 
 AT_ONCE = 8
@@ -111,8 +111,8 @@ class _Bringing:
         self._lock = threading.Lock()
         self._came = 0
         self._ranges = ThreadPoolExecutor(AT_ONCE)
-        self._web = Web()
-        self._around = Around(self._web, self._ranges, self._halt, self._count, fresh)
+        self._fresh = fresh
+        self._around: Around | None = None  # from the first file that comes by the web
         self._ways = {LINKED: 0, COPIED: 0, CACHED: 0, FETCHED: 0}
 
     def all(
@@ -134,7 +134,8 @@ class _Bringing:
                     self._batch(batch, pool, check, told)
             finally:
                 self._stop.set()
-                self._web.close()
+                if self._around is not None:
+                    self._around.web.close()
 
     def _batch(self, batch: Sequence[_Pair], pool: ThreadPoolExecutor, check: Callable[[], None], told: Told) -> None:
         rest = []
@@ -221,7 +222,7 @@ class _Bringing:
     def _fetch(self, each: Mapping[str, Any], part: Path, pieces: Path | None = None) -> None:
         if each.get("url"):
             try:
-                fetch(each, part, self._around, pieces)
+                self._fetch_by_web(each, part, pieces)
                 return
             except Changed:
                 raise
@@ -235,6 +236,16 @@ class _Bringing:
             self._count(part.stat().st_size)
         else:
             raise TransferProblem(f"{each['source']} is on no disk that this machine sees, and nobody gives it.")
+
+    def _fetch_by_web(self, each: Mapping[str, Any], part: Path, pieces: Path | None) -> None:
+        # Loaded only here: HTTP for any web server takes long to load, and most runs find their data on a disk.
+        from runyard.client.data.transfer import Around, fetch
+        from runyard.client.data.web import Web
+
+        with self._lock:
+            if self._around is None:
+                self._around = Around(Web(), self._ranges, self._halt, self._count, self._fresh)
+        fetch(each, part, self._around, pieces)
 
     def _halt(self) -> None:
         if self._stop.is_set():

@@ -20,7 +20,7 @@ A value is a number, a string, a bool or null; a float that JSON cannot hold is 
 Times are seconds since 1970, UTC. The file grows at its end only, so a byte offset at a line's end is a sequence
 number: batches carry it, and a batch sent twice does no harm.
 
-A telemetry folder holds
+A telemetry folder, and each in it, is made by whoever writes there first. It holds
 
     journal/<run id>@<writer>.jsonl      one file per process and run
     journal/<run id>@<writer>.ack        how many of its bytes the server has confirmed (decimal text)

@@ -235,10 +235,7 @@ class Crew:
         return before[0] + after[0] + self._ends_under_mpi(), before[1] + after[1]
 
     def load_the_rest(self) -> None:
-        """Answer MLflow's client, and load now what the end of the processes needs: the folder with this code may be
-        gone by then, days later."""
-        if self._mlflow is not None:
-            self._mlflow.answer()
+        """Load now what the end of the processes needs: the folder with this code may be gone by then, days later."""
         from runyard.node.delivery import removal, run_delivery  # noqa: F401
 
         if self.plan.launch.outputs:
@@ -256,6 +253,16 @@ class Crew:
             shares = self.state.shares_work
             self._delivery = RunDelivery(self.plan, self.folder, self._signals, resume, shares, patient)
         return self._delivery
+
+    def begin_when_due(self) -> float:
+        """Begin to deliver, and to answer MLflow's client, once the run has written something or goes on for longer
+        than a moment: each is a thread, which most short runs can do without. Returns the seconds after which this is
+        to be asked again."""
+        delivery = self.delivery()
+        again = delivery.begin_when_due()
+        if self._mlflow is not None and delivery.begun:
+            self._mlflow.answer()
+        return again
 
     def check_wanted(self) -> None:
         """Raise `Unwanted` when nobody waits for the run any more."""
@@ -298,6 +305,7 @@ class Crew:
 
     def _contained(self, rank: Rank, argv: list[str], variables: Mapping[str, str], log: Path) -> list[str]:
         assert self.built is not None
+        os.makedirs(self.folder / "telemetry" / "journal", exist_ok=True)  # nobody in there needs to be able to
         seat = None
         if self.plan.distribution.gang:
             from runyard.environments.containers.runtime import Seat

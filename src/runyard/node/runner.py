@@ -29,7 +29,6 @@ from runyard.node.state import CANCELLED, ENDED, OVERDUE
 from runyard.system.json_files import BadFile
 
 if TYPE_CHECKING:
-    from runyard.node.delivery.run_delivery import RunDelivery
     from runyard.node.facts import Fact
     from runyard.node.gang.leader import Leader
     from runyard.node.launch.children import Child
@@ -207,7 +206,7 @@ class Runner:
             self._leader.load_the_rest()
         delivery = self._crew.delivery(patient=self._leader is None)
         delivery.report(facts.started())
-        stop = self._wait_for_end(delivery)
+        stop = self._wait_for_end()
         if stop is not None:
             log_line(f"ending the run: it is {stop}")
             self._crew.save(stop=stop)
@@ -219,7 +218,7 @@ class Runner:
         self._end_everywhere()
         return self._deliver(end)
 
-    def _wait_for_end(self, delivery: RunDelivery) -> str | None:
+    def _wait_for_end(self) -> str | None:
         """Return when the run has ended or must end: why it is stopped, or None when it was not."""
         limit = self._plan.launch.max_run_duration_seconds
         deadline = None if limit is None else time.monotonic() + limit
@@ -236,7 +235,7 @@ class Runner:
                 return OVERDUE
             self._crew.observe()
             left = LOOK_EVERY if deadline is None else min(LOOK_EVERY, deadline - time.monotonic())
-            self._signals.wait(min(left, delivery.begin_when_due()))
+            self._signals.wait(min(left, self._crew.begin_when_due()))
 
     def _has_ended(self) -> bool:
         if self._leader is not None and self._leader.broken:

@@ -37,10 +37,10 @@ def end_with_parent() -> Callable[[], None] | None:
     call = prctl()
     if call is None:
         return None
-    parent = os.getpid()
+    parent, deadly = os.getpid(), signal.SIGKILL.value  # looked up here: all that a child touches is copied for it
 
     def step() -> None:
-        call(_PR_SET_PDEATHSIG, signal.SIGKILL.value)
+        call(_PR_SET_PDEATHSIG, deadly)
         if os.getppid() != parent:  # it died before the kernel knew
             os._exit(1)
 

@@ -14,8 +14,9 @@ import pytest
 from tests.support.web_files import WebFiles, web_files
 
 from runyard.client.data import transfer
+from runyard.client.data.parts import pieces_of
 from runyard.client.data.problem import Changed, Halted, TransferProblem
-from runyard.client.data.transfer import Around, fetch, pieces_of
+from runyard.client.data.transfer import Around, fetch
 from runyard.client.data.web import Web
 
 BODY = random.Random(1).randbytes(1000)

@@ -150,7 +150,7 @@ def test_a_proxy_that_holds_the_receipt_back_is_not_asked_to_hold_any_more(
     server.held, server.buffers = 0.2, True
     reporter = Reporter(client)
     reporter.deliver(Delivery(hold=True))
-    wake = Wake(tmp_path)
+    wake = Wake()
     if reporter.held:
         reporter.wait(60.0, wake.fileno())
     wake.close()

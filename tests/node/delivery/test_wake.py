@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from runyard.contracts.journal import FLUSH, WAKE
-from runyard.node.delivery.wake import Wake, make_pipe
+from runyard.node.delivery.wake import Wake
 
 
-@pytest.fixture(autouse=True)
-def pipe(tmp_path: Path) -> None:
-    make_pipe(tmp_path)
+def listening(telemetry: Path) -> Wake:
+    wake = Wake()
+    wake.listen(telemetry)
+    wake.clear()
+    return wake
 
 
 def is_set(wake: Wake) -> bool:
@@ -23,19 +25,19 @@ def is_set(wake: Wake) -> bool:
 
 
 def test_it_is_set_and_cleared(tmp_path: Path) -> None:
-    wake = Wake(tmp_path)
-    assert not is_set(wake)
-    assert not wake.clear()
-    wake.set()
-    assert is_set(wake)
-    assert not wake.clear(), "nobody asked for a flush"
-    assert not is_set(wake)
-    wake.close()
+    for wake in (Wake(), listening(tmp_path)):
+        assert not is_set(wake)
+        assert not wake.clear()
+        wake.set()
+        assert is_set(wake)
+        assert not wake.clear(), "nobody asked for a flush"
+        assert not is_set(wake)
+        wake.close()
 
 
 def test_a_script_asks_for_a_flush(tmp_path: Path) -> None:
-    wake = Wake(tmp_path)
-    writer = os.open(tmp_path / WAKE, os.O_WRONLY | os.O_NONBLOCK)
+    wake = listening(tmp_path / "telemetry")
+    writer = os.open(tmp_path / "telemetry" / WAKE, os.O_WRONLY | os.O_NONBLOCK)
     os.write(writer, FLUSH)
     os.close(writer)
     wake.set()
@@ -45,21 +47,29 @@ def test_a_script_asks_for_a_flush(tmp_path: Path) -> None:
     wake.close()
 
 
-def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
-    Wake(tmp_path).close()
-    make_pipe(tmp_path)
-    wake = Wake(tmp_path)
+def test_what_was_set_before_it_listens_is_not_forgotten(tmp_path: Path) -> None:
+    wake = Wake()
     wake.set()
+    wake.listen(tmp_path)
     assert is_set(wake)
+    wake.close()
+
+
+def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
+    listening(tmp_path).close()
+    wake = listening(tmp_path)
+    writer = os.open(tmp_path / WAKE, os.O_WRONLY | os.O_NONBLOCK)
+    os.write(writer, FLUSH)
+    os.close(writer)
+    assert wake.clear()
     wake.close()
 
 
 @pytest.mark.parametrize("in_its_place", ["no folder", "a file"])
 def test_where_there_can_be_no_pipe_it_still_wakes(tmp_path: Path, in_its_place: str) -> None:
     if in_its_place == "a file":
-        (tmp_path / WAKE).unlink()
         (tmp_path / WAKE).write_text("x")
-    wake = Wake(tmp_path if in_its_place == "a file" else tmp_path / "none")
+    wake = listening(tmp_path if in_its_place == "a file" else tmp_path / "none" / "telemetry")
     assert not is_set(wake)
     wake.set()
     assert is_set(wake)
@@ -68,7 +78,7 @@ def test_where_there_can_be_no_pipe_it_still_wakes(tmp_path: Path, in_its_place:
 
 
 def test_one_that_is_full_keeps_nobody_waiting(tmp_path: Path) -> None:
-    wake = Wake(tmp_path)
+    wake = listening(tmp_path)
     for _ in range(70_000):
         wake.set()
     wake.clear()

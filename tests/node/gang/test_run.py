@@ -34,6 +34,7 @@ print(json.dumps({name: os.environ[name] for name in names}), sys.argv[1:], flus
 with open(f'outputs/rank_{rank}', 'w') as f: f.write(str(rank))
 with open(f'logs/rank_{rank}', 'w') as f: f.write(str(rank))
 folder = os.environ['RUNYARD_TELEMETRY']
+os.makedirs(folder + '/journal', exist_ok=True)
 with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'], f'w{rank}'), 'wb') as f:
     f.write(journal.line('v', f'loss_{rank}', float(rank), 1.0, None))
 """

@@ -60,7 +60,7 @@ def test_what_is_not_at_hand_is_fetched(shared_server: Server, stored: Manifest,
     objects = shared_server.home / "objects" if shared else None
     prepare(make_plan(shared_server, run.id, run.token, stored.id, objects), folder, nothing)
     check_work(folder / "work")
-    assert sorted(path.name for path in folder.iterdir()) == ["streams", "telemetry", "temp", "work"]
+    assert sorted(path.name for path in folder.iterdir()) == ["streams", "temp", "work"]
 
 
 def test_a_snapshot_out_of_reach(shared_server: Server, stored: Manifest, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ subprocess.Popen(['sleep', '600'], start_new_session=True)
 with open('outputs/model', 'w') as f: f.write('half')
 with open('logs/train.log', 'w') as f: f.write('epoch')
 path = os.environ['RUNYARD_TELEMETRY'] + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'], '1')
+os.makedirs(os.path.dirname(path), exist_ok=True)
 with open(path, 'wb', buffering=0) as f:
     step = 0
     while True:

@@ -14,7 +14,7 @@ import pytest
 
 from runyard.client.server_process import ensure_server, stop_server
 from runyard.contracts import home as homes
-from runyard.node.delivery.wake import Wake, make_pipe
+from runyard.node.delivery.wake import Wake
 from runyard.sdk.experiment import Experiment
 from runyard.sdk.run.run import Run
 from runyard.sdk.telemetry import telemetry
@@ -141,8 +141,9 @@ def test_whoever_delivers_is_asked_to_hurry(tmp_path: Path) -> None:
     telemetry = Telemetry(tmp_path)
     telemetry.hurry()  # nobody is there
     assert list(tmp_path.iterdir()) == []
-    make_pipe(tmp_path)
-    wake = Wake(tmp_path)
+    wake = Wake()
+    wake.listen(tmp_path)
+    wake.clear()
     telemetry.hurry()
     assert wake.clear()
     wake.close()
@@ -150,8 +151,9 @@ def test_whoever_delivers_is_asked_to_hurry(tmp_path: Path) -> None:
 
 
 def test_a_flush_that_has_nothing_to_wait_for_disturbs_nobody(tmp_path: Path) -> None:
-    make_pipe(tmp_path)
-    telemetry, wake = Telemetry(tmp_path), Wake(tmp_path)
+    telemetry, wake = Telemetry(tmp_path), Wake()
+    wake.listen(tmp_path)
+    wake.clear()
     assert telemetry.flush("run-1", 0.0)
     assert not wake.clear()
     telemetry.journal("run-1").write(b"[]\n")

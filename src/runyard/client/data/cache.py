@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from runyard.client.data import trees
-from runyard.client.data.transfer import pieces_of
+from runyard.client.data.parts import pieces_of
 from runyard.system import locks
 from runyard.system.json_files import BadFile, made_of, read_object
 

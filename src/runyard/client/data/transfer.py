@@ -7,9 +7,7 @@ whoever comes next fetches the others only; of any other, its length is how far 
 
 from __future__ import annotations
 
-import base64
 import errno
-import hashlib
 import http.client
 import os
 import time
@@ -18,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Mapping
 
+from runyard.client.data.parts import check, pieces_of
 from runyard.client.data.problem import FULL, Changed, Halted, refused
 from runyard.client.data.web import Answer, Web
 
@@ -40,10 +39,6 @@ class Around:
     fresh: Fresh = lambda each: None
 
 
-def pieces_of(part: Path) -> Path:
-    return part.with_name(part.name + ".pieces")
-
-
 def fetch(each: Mapping[str, Any], part: Path, around: Around, seed: Path | None = None) -> None:
     """Fetch the file at `each["url"]` into `part`. What is there of it already is kept; `seed` may hold ranges of it
     that a mount has read. TransferProblem when it cannot be had, OSError when the disk does not take it."""
@@ -51,21 +46,6 @@ def fetch(each: Mapping[str, Any], part: Path, around: Around, seed: Path | None
     if size is None or size < 2 * PIECE or not _in_pieces(each, int(size), part, around, seed):
         _in_one(each, part, around)
     check(each, part)
-
-
-def check(each: Mapping[str, Any], part: Path) -> None:
-    """That a file has the size, and the hash, that it was listed with; else it is removed, and Changed."""
-    got = part.stat().st_size
-    how = ""
-    if each["size"] is not None and got != each["size"]:
-        how = f"came with {got:,} bytes, and was listed with {each['size']:,}"
-    elif each.get("sha256") and _hash(part, "sha256").hex() != str(each["sha256"]).lower():
-        how = "came with other bytes than its hash says (SHA-256)"
-    elif each.get("md5") and _hash(part, "md5") != _md5(str(each["md5"])):
-        how = "came with other bytes than its hash says (MD5)"
-    if how:
-        part.unlink()
-        raise Changed(each, how)
 
 
 def piece(each: Mapping[str, Any], begin: int, end: int, file: int, around: Around, at: int | None = None) -> bool:
@@ -267,18 +247,6 @@ def _done(noted: Path, count: int) -> set[int]:
     except (OSError, ValueError):
         return set()
     return {int(line) for line in lines if line.isdigit() and int(line) < count}
-
-
-def _hash(path: Path, kind: str) -> bytes:
-    found = hashlib.new(kind)
-    with open(path, "rb") as file:
-        for block in iter(lambda: file.read(BUFFER), b""):
-            found.update(block)
-    return found.digest()
-
-
-def _md5(text: str) -> bytes:
-    return bytes.fromhex(text) if len(text) == 32 else base64.b64decode(text)
 
 
 def _pause(seconds: float, halt: Callable[[], None]) -> None:

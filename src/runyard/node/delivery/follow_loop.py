@@ -71,7 +71,7 @@ class FollowLoop:
         self._along = [along] if along is not None else []
         self._heartbeats = heartbeats
         self._reporter = Reporter(client)
-        self._wake = Wake(journals.folder)
+        self._wake = Wake()
         self._uploads = Uploads(outputs, self._wake.set)
         self._facts: SimpleQueue[tuple[Fact, float]] = SimpleQueue()
         self._waiting: list[tuple[Fact, float]] = []  # facts, and when they were reported
@@ -96,6 +96,8 @@ class FollowLoop:
 
     def follow(self, until: Callable[[], bool], ask_every: float | None = None) -> None:
         """Deliver what comes, until `until` is true, which is asked at every nudge, and at least every so often."""
+        if not until():
+            self._wake.listen(self._journals.folder)
         while not until():
             self._uploads.check()
             now = time.monotonic()

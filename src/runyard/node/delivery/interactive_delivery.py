@@ -28,7 +28,6 @@ from runyard.node.delivery.journals import Journals
 from runyard.node.delivery.outputs import Outputs
 from runyard.node.delivery.removal import remove
 from runyard.node.delivery.retrying_client import RetryingClient, ServerAway
-from runyard.node.delivery.wake import make_pipe
 from runyard.node.facts import Fact, ended
 from runyard.node.log import log_line
 from runyard.node.problem import Unwanted
@@ -87,7 +86,6 @@ def deliver(folder: Path, order: Order, resume: bool = False) -> int:
     locator = Locator(order.server_url, order.token, Path(order.server_file) if order.server_file else None)
     client = RetryingClient(order.run_id, locator, folder)
     lead = order.lead
-    make_pipe(folder)
     loop = _loop(client, folder, order, resume)
     owner = _Owner(order.owner_pid, order.owner_started)
 

@@ -82,6 +82,11 @@ class RunDelivery:
             self._thread = threading.Thread(target=self._work, name="delivery", daemon=True)
             self._thread.start()
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is a thread that delivers."""
+        return self._thread is not None
+
     def begin_when_due(self) -> float:
         """Begin if the run has written something, or if it goes on for longer than its first facts may wait. Returns
         the seconds after which this is to be asked again."""

@@ -1,7 +1,8 @@
 """What wakes the thread that delivers: others in its process, and the processes of the run, which ask for a flush.
 
-It is a named pipe in the telemetry folder (`runyard.contracts.journal`), so that a script that waits for what it logged
-need not wait for the next delivery that is due anyway.
+Once it listens, it is a named pipe in the telemetry folder (`runyard.contracts.journal`), so that a script that waits
+for what it logged need not wait for the next delivery that is due anyway. Until then it is a pipe of this process
+alone: in most short runs nobody ever listens.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from runyard.contracts.journal import FLUSH, WAKE
@@ -16,20 +18,27 @@ from runyard.contracts.journal import FLUSH, WAKE
 _LOOK = b"\0"  # of this process: something is to be looked at, which need not be delivered at once
 
 
-def make_pipe(telemetry: Path) -> None:
-    """Make the pipe of a telemetry folder, unless a former process has. Where there can be none, on a file system that
-    has no pipes or no room, a flush takes as long as the pace is."""
-    with suppress(OSError):
-        os.mkfifo(telemetry / WAKE, 0o666)
-
-
 class Wake:
-    """With the folder's pipe, if it has one."""
+    """A pipe that is never at its end, and that nobody waits to write to."""
 
-    def __init__(self, telemetry: Path) -> None:
-        self._descriptors = _open(str(telemetry / WAKE)) or os.pipe()
+    def __init__(self) -> None:
+        self._descriptors = os.pipe()
         for descriptor in self._descriptors:
             os.set_blocking(descriptor, False)
+
+    def listen(self, telemetry: Path) -> None:
+        """Hear from now on what processes ask for that write to this folder. Whoever asked before heard nothing: look
+        at what is there after this. Where there can be no pipe, on a file system that has none or no room, a flush
+        takes as long as the pace is."""
+        for make in (partial(os.mkdir, telemetry), partial(os.mkfifo, telemetry / WAKE, 0o666)):
+            with suppress(OSError):  # a former process has made it
+                make()
+        named = _open(str(telemetry / WAKE))
+        if named is not None:
+            for descriptor in self._descriptors:
+                os.dup2(named, descriptor, inheritable=False)
+            os.close(named)
+            self.set()  # what was in the former pipe is gone
 
     def fileno(self) -> int:
         """Can be read once somebody has called `set` or asked for a flush."""
@@ -48,17 +57,17 @@ class Wake:
             return False
 
     def close(self) -> None:
-        for descriptor in set(self._descriptors):
+        for descriptor in self._descriptors:
             os.close(descriptor)
 
 
-def _open(path: str) -> tuple[int, int] | None:
-    """The pipe of that name, open at both ends, so that it is never at its end; None when there is none."""
+def _open(path: str) -> int | None:
+    """The pipe of that name, open at both ends; None when there is none."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-        return descriptor, descriptor
+        return descriptor
     os.close(descriptor)
     return None

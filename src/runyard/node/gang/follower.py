@@ -133,13 +133,14 @@ class Follower:
                 self._crew.start(self._crew.orders(meeting))
             except RunProblem as problem:
                 self._fail(problem)
-        self._crew.delivery()
+        self._crew.begin_when_due()
 
     def _spawn(self, number: int, argv: list[str], more: dict[str, str]) -> None:
         assert self._meeting is not None
         try:
             child = self._crew.spawn(argv, {**self._crew.variables_under_mpi(self._meeting), **more})
             self._spawned[child.pid] = number
+            self._crew.begin_when_due()
         except RunProblem as problem:
             log_line(f"what mpirun asked for was not started: {problem.message}")
             self._send("spawned_ended", number=number, code=1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +17,13 @@ from runyard.client.data import binds
 from runyard.client.data.binds import Bound
 from runyard.client.data.cache import Cache, Lease
 from runyard.client.data.mounts import Mounted, detach_dead
-from runyard.contracts import journal
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.data import seen as seen_contract
 from runyard.contracts.environment import CONTAINER, Specification
 from runyard.contracts.plan import Launch, Plan
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.log import log_line
+from runyard.node.prepare import recording
 from runyard.node.prepare.input_files import Later, Node, brought
 from runyard.node.prepare.layout import out_of_disk
 from runyard.node.problem import RunProblem, Unwanted
@@ -160,7 +159,7 @@ def _with_inputs(node: Node) -> tuple[Launch, Mapping[str, Later]]:
                 variables[variable] = value
     variables[contract.VARIABLES] = ",".join(listed)
     if seen:
-        _write(plan, node.folder, seen)
+        recording.record(plan, node.folder, WRITER, seen)
     return replace(plan.launch, environment_variables={**plan.launch.environment_variables, **variables}), later
 
 
@@ -181,7 +180,7 @@ def _record(node: Node, later: Mapping[str, Later]) -> None:
         if listing is not None:
             _keep_listing(client, name, listing)
         key = seen_contract.property_of(name, node.plan.attempt)
-        _write(node.plan, node.folder, {key: json.dumps(record, ensure_ascii=False)})
+        recording.record(node.plan, node.folder, WRITER, {key: json.dumps(record, ensure_ascii=False)})
         log_line(f"input {name}: {_size(record)} were recorded")
 
 
@@ -191,10 +190,3 @@ def _keep_listing(client: RetryingClient, name: str, content: bytes) -> None:
         client.put(seen_contract.listing_file(name), content, len(content), hashlib.sha256(content).hexdigest())
     except Refused as refusal:
         log_line(f"the listing of the input {name} could not be kept: {refusal}")
-
-
-def _write(plan: Plan, folder: Path, properties: Mapping[str, str]) -> None:
-    path = folder / "telemetry" / "journal" / journal.file_name(plan.run_id, f"{WRITER}-{plan.attempt}")
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(journal.line(journal.PROPERTIES, dict(properties)))

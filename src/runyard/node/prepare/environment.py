@@ -7,16 +7,15 @@ that is there already costs nothing here. How an environment is made is decided 
 from __future__ import annotations
 
 import json
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable
 
-from runyard.contracts import journal
 from runyard.contracts.environment import CURRENT, Specification
 from runyard.contracts.history import BUILD_LOG, ENVIRONMENT_LOG
 from runyard.contracts.plan import Plan
 from runyard.node.log import log_line
+from runyard.node.prepare import recording
 from runyard.node.problem import RunProblem
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _bring(plan: Plan, folder: Path, check: Callable[[], None], address: str) ->
 
 
 def _record(plan: Plan, folder: Path, found: Ready) -> None:
-    """Record what the run got, in a journal: nothing waits for the server."""
+    """Record what the run got."""
     built = found.built
     properties = {
         "runyard.environment.key": found.key,
@@ -87,7 +86,4 @@ def _record(plan: Plan, folder: Path, found: Ready) -> None:
         "runyard.environment.changes": json.dumps(built.changes, ensure_ascii=False) if built.changes else "",
     }
     recorded = {name: value for name, value in properties.items() if value}
-    path = folder / "telemetry" / "journal" / journal.file_name(plan.run_id, f"{WRITER}-{plan.attempt}")
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(journal.line(journal.PROPERTIES, recorded))
+    recording.record(plan, folder, WRITER, recorded)

@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runyard.contracts import journal
 from runyard.contracts.distribution import MPI
 from runyard.contracts.plan import Plan
 from runyard.node.log import log_line
+from runyard.node.prepare import recording
 
 if TYPE_CHECKING:
     from runyard.environments.builder import Built
@@ -69,10 +69,7 @@ def record(plan: Plan, folder: Path, built: Built | None) -> None:
     if plan.node != 0:
         return
     value = f"Runyard's layer ({about}); `{INSIST}` insists on Horovod itself"
-    path = folder / "telemetry" / "journal" / journal.file_name(plan.run_id, f"{WRITER}-{plan.attempt}")
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(journal.line(journal.PROPERTIES, {PROPERTY: value}))
+    recording.record(plan, folder, WRITER, {PROPERTY: value})
 
 
 def _prefix(plan: Plan, built: Built | None) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Callable
 
 from runyard.contracts.plan import Plan
-from runyard.node.delivery.wake import make_pipe
 from runyard.node.log import log_line
 from runyard.node.prepare.fetch import fetch_manifest, fetch_objects, local_manifest
 from runyard.node.prepare.layout import lay_out, out_of_disk
@@ -16,11 +15,11 @@ from runyard.node.problem import RunProblem
 
 
 def make_folders(folder: Path) -> None:
-    """Make the folders that every node has for itself, whoever owns the working folder."""
+    """Make the folders that every node has for itself, whoever owns the working folder. That of telemetry is made by
+    whoever writes there first: to make and remove a folder costs a short run more than anything else on a disk."""
     try:
-        for each in ("temp", "streams", "telemetry", "telemetry/journal"):
+        for each in ("temp", "streams"):
             make(f"{folder}/{each}")
-        make_pipe(folder / "telemetry")
     except OSError as error:
         raise out_of_disk(error, folder) from error
 

@@ -196,6 +196,7 @@ class Keeper:
     def _supervise(self) -> int:
         self._crew.load_the_rest()
         delivery = self._delivery()
+        self._crew.begin_when_due()
         self._adopt()
         delivery.report({**facts.started(), "reason": "its process has started"})
         while True:
