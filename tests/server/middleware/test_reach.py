@@ -105,6 +105,7 @@ WITHIN = {
     ("GET", f"{WS}/datastores/{{name}}/upload"),
     ("POST", f"{WS}/datastores/{{name}}/addresses"),
     ("POST", f"{WS}/datastores/{{name}}/login"),
+    ("GET", f"{WS}/data-map"),
 }
 TARGETS = {
     ("GET", f"{WS}/compute"),
@@ -171,7 +172,6 @@ USERS = {
     ("POST", f"{WS}/datastores"),
     ("DELETE", f"{WS}/datastores/{{name}}"),
     ("PUT", f"{WS}/datastores/{{name}}/default"),
-    ("GET", f"{WS}/data-map"),
     ("PUT", f"{WS}/data-map"),
     ("DELETE", f"{WS}/data-map"),
     ("GET", f"{WS}/settings"),
