@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -45,21 +46,26 @@ def run(quick: bool, say: Say) -> Table:
         notebook.ask("store", "names", "folder", {"path": str(folder / "names")}, {})
         server = psutil.Process(int(notebook.ask("server")["pid"]))
 
-        def listed() -> Found:
-            with peak(server) as most:
-                found = notebook.ask("list", "names", timeout=280)
-            _all(found["files"], count)
-            return found["seconds"], int(found["memory"]), most[0]
+        def listed(facts: bool) -> Measure[Found]:
+            def measured() -> Found:
+                with peak(server) as most:
+                    found = notebook.ask("list", "names", facts, timeout=280)
+                _all(found["files"], count)
+                return found["seconds"], int(found["memory"]), most[0]
+
+            return measured
 
         contenders: dict[str, Measure[Found]] = {
             "`find` with sizes and times": lambda: _counted(
                 count, ["find", str(folder / "names"), "-type", "f", "-printf", "%p %s %T@\\n"]
             ),
-            "Runyard, dataset.to_path": listed,
+            "Runyard, dataset.to_path": listed(facts=False),
+            "Runyard, what a run asks for": listed(facts=True),
         }
         if shutil.which("rclone"):
-            command = ["rclone", "lsf", "-R", "--files-only", "--format", "pst", str(folder / "names")]
-            contenders["rclone lsf -R"] = lambda: _counted(count, command)
+            for shown, what in (("p", "names alone"), ("pst", "with sizes and times")):
+                command = ["rclone", "lsf", "-R", "--files-only", "--format", shown, str(folder / "names")]
+                contenders[f"rclone lsf -R, {what}"] = partial(_counted, count, command)
         outcomes = measure.in_turn(contenders, 1 if quick else 2, say)
     rows = []
     for name, outcome in outcomes.items():
@@ -69,8 +75,11 @@ def run(quick: bool, say: Say) -> Table:
             times, memory, server_memory = zip(*outcome.samples, strict=True)
             there = f"+{max(server_memory) / 2**20:,.0f} MiB" if max(server_memory) else NOTHING
             rows.append((name, durations(times), f"{max(memory) / 2**20:,.0f} MiB", there))
-    note = "Memory: the most of the process; of the server, what came on top while it listed."
-    return Table(title, COLUMNS, tuple(rows), (note,))
+    notes = (
+        "Memory: the most of the process; of the server, what came on top while it listed. "
+        "to_path gives names alone; a run asks for sizes, times and addresses too.",
+    )
+    return Table(title, COLUMNS, tuple(rows), notes)
 
 
 def fill(folder: Path, count: int) -> None:

@@ -113,6 +113,7 @@ TARGETS = {
     ("GET", f"{WS}/compute/{{name}}/nodes"),
     ("GET", f"{WS}/datasets/{{id}}"),
     ("GET", f"{WS}/datasets/{{id}}/files"),
+    ("GET", f"{WS}/datasets/{{id}}/paths"),
     ("GET", f"{WS}/datasets/{{id}}/state"),
     ("GET", f"{WS}/datasets/{{id}}/folder"),
     ("GET", f"{WS}/datasets/{{id}}/content"),
