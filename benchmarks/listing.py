@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -19,9 +18,9 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import measure, notebooks, venvs
-from benchmarks.measure import Failed, Measure
-from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks import measure, notebooks
+from benchmarks.measure import Failed, Measure, Outcome
+from benchmarks.table import NOTHING, Table, durations, not_measured, rows
 from benchmarks.venvs import NotInstalled, Say, variables
 
 FOLDERS = 1_000
@@ -34,15 +33,27 @@ Found = tuple[float, int, int]
 def run(quick: bool, say: Say) -> Table:
     count = 50_000 if quick else 1_000_000
     title = f"Listing {count:,} files"
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="listing-benchmark-")))
-        try:
-            ours = venvs.runyard(say)
-        except NotInstalled as error:
-            return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+    try:
+        outcomes = _listings(count, 1 if quick else 2, say)
+    except NotInstalled as error:
+        return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+    notes = (
+        "Memory: the most of the process; of the server, what came on top while it listed. "
+        "to_path gives names alone; a run asks for sizes, times and addresses too.",
+    )
+    return Table(title, COLUMNS, rows(outcomes, len(COLUMNS), _row), notes)
+
+
+def _row(name: str, samples: list[Found]) -> tuple[str, ...]:
+    times, memory, server_memory = zip(*samples, strict=True)
+    there = f"+{max(server_memory) / 2**20:,.0f} MiB" if max(server_memory) else NOTHING
+    return name, durations(times), f"{max(memory) / 2**20:,.0f} MiB", there
+
+
+def _listings(count: int, rounds: int, say: Say) -> dict[str, Outcome[Found]]:
+    with notebooks.opened("listing-benchmark-", say) as (folder, notebook):
         say(f"making {count:,} names")
         fill(folder / "names", count)
-        notebook = notebooks.using(stack, ours, folder)
         notebook.ask("store", "names", "folder", {"path": str(folder / "names")}, {})
         server = psutil.Process(int(notebook.ask("server")["pid"]))
 
@@ -66,20 +77,7 @@ def run(quick: bool, say: Say) -> Table:
             for shown, what in (("p", "names alone"), ("pst", "with sizes and times")):
                 command = ["rclone", "lsf", "-R", "--files-only", "--format", shown, str(folder / "names")]
                 contenders[f"rclone lsf -R, {what}"] = partial(_counted, count, command)
-        outcomes = measure.in_turn(contenders, 1 if quick else 2, say)
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, len(COLUMNS)))
-        else:
-            times, memory, server_memory = zip(*outcome.samples, strict=True)
-            there = f"+{max(server_memory) / 2**20:,.0f} MiB" if max(server_memory) else NOTHING
-            rows.append((name, durations(times), f"{max(memory) / 2**20:,.0f} MiB", there))
-    notes = (
-        "Memory: the most of the process; of the server, what came on top while it listed. "
-        "to_path gives names alone; a run asks for sizes, times and addresses too.",
-    )
-    return Table(title, COLUMNS, tuple(rows), notes)
+        return measure.in_turn(contenders, rounds, say)
 
 
 def fill(folder: Path, count: int) -> None:
