@@ -6,16 +6,14 @@ The parts are tables of their own: the start of a run with files of this disk (h
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from benchmarks import listing, measure, notebooks, tables, transfers, venvs
-from benchmarks.measure import Failed, Measure
+from benchmarks.measure import Failed, Measure, Outcome
 from benchmarks.submitting import Pipe
-from benchmarks.table import NOTHING, Table, durations, not_measured, overhead
+from benchmarks.table import NOTHING, Table, durations, not_measured, overhead, rows
 from benchmarks.venvs import CHECKOUT, NotInstalled, Say, variables
 
 READERS = ("pandas==3.0.5", "pyarrow==26.0.1")
@@ -32,16 +30,27 @@ def started(quick: bool, say: Say) -> Table:
     """The start of a run that mounts a folder of this disk."""
     files, size = (1_000, 10_000) if quick else (10_000, 100_000)
     title = f"Starting a script with {files:,} files, {files * size / 1e9:g} GB, on this disk"
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="data-benchmark-")))
-        try:
-            ours = venvs.runyard(say)
-        except NotInstalled as error:
-            return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+    try:
+        outcomes = _starts(files, size, 2 if quick else 7, say)
+    except NotInstalled as error:
+        return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+
+    def row(name: str, samples: list[float]) -> tuple[str, ...]:
+        return name, durations(samples), NOTHING if name == BARE else overhead(samples, outcomes[BARE].samples)
+
+    how = "root, so that the folder is shown as it is: for other users links are made by a first run"
+    notes = (
+        "Before each first run a file gets another name, so that nothing is known of the folder as it is now. "
+        f"The node runner is {how if os.geteuid() == 0 else 'not root, so that links are made'}.",
+    )
+    return Table(title, COLUMNS, rows(outcomes, len(COLUMNS), row), notes)
+
+
+def _starts(files: int, size: int, rounds: int, say: Say) -> dict[str, Outcome[float]]:
+    with notebooks.opened("data-benchmark-", say) as (folder, notebook):
         say(f"writing {files:,} files")
         data = folder / "data"
         fill(data, files, size)
-        notebook = notebooks.using(stack, ours, folder)
         notebook.ask("store", "disk", "folder", {"path": str(data)}, {})
 
         def start(name: str = "", first: bool = False) -> Measure[float]:
@@ -58,20 +67,7 @@ def started(quick: bool, say: Say) -> Table:
 
         contenders = {BARE: start(), FIRST: start("disk", first=True), LATER: start("disk")}
         measure.in_turn(contenders, 1, lambda said: None)
-        outcomes = measure.in_turn(contenders, 2 if quick else 7, say)
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, len(COLUMNS)))
-        else:
-            over = NOTHING if name == BARE else overhead(outcome.samples, outcomes[BARE].samples)
-            rows.append((name, durations(outcome.samples), over))
-    how = "root, so that the folder is shown as it is: for other users links are made by a first run"
-    notes = (
-        "Before each first run a file gets another name, so that nothing is known of the folder as it is now. "
-        f"The node runner is {how if os.geteuid() == 0 else 'not root, so that links are made'}.",
-    )
-    return Table(title, COLUMNS, tuple(rows), notes)
+        return measure.in_turn(contenders, rounds, say)
 
 
 def read(quick: bool, say: Say) -> Table:
@@ -85,11 +81,11 @@ def read(quick: bool, say: Say) -> Table:
         found = tables.rows(quick, environment.python, more)
     except (NotInstalled, Failed) as error:
         return Table(title, columns, (not_measured("Runyard", str(error), len(columns)),))
-    rows = [
+    shown = [
         (name, f"{seconds:.2f} s", f"{cpu:.2f} s", f"{memory / 2**30:.1f} GiB") for name, seconds, cpu, memory in found
     ]
     with_versions = f"pandas {environment.version('pandas')}, pyarrow {environment.version('pyarrow')}."
-    return Table(title, columns, tuple(rows), (f"The quickest of three rounds. {with_versions}",))
+    return Table(title, columns, tuple(shown), (f"The quickest of three rounds. {with_versions}",))
 
 
 def fill(folder: Path, files: int, size: int) -> None:

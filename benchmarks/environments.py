@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks import measure, venvs
 from benchmarks.measure import Failed, Measure
-from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks.table import NOTHING, Table, durations, not_measured, rows
 from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 PACKAGES = (
@@ -60,16 +60,13 @@ def run(quick: bool, say: Say) -> list[Table]:
         say(f"{AT_ONCE} processes at once")
         builds = _at_once(ours, wanted, scratch)
     bare = outcomes["uv"].samples
-    rows = [
-        not_measured(name, outcome.failure, len(COLUMNS)) if outcome.failure else _row(name, outcome.samples, bare)
-        for name, outcome in outcomes.items()
-    ]
+    found = rows(outcomes, len(COLUMNS), lambda name, samples: _row(name, samples, bare))
     notes = (
         "A virtual environment and its packages, compiled to bytecode. Cold: nothing of them is on the machine.",
         "× uv: the median of the ratios within each round.",
         f"{AT_ONCE} processes that ask for the same environment at once build it {_times(builds)}.",
     )
-    return [Table("Building an environment", COLUMNS, tuple(rows), notes)]
+    return [Table("Building an environment", COLUMNS, found, notes)]
 
 
 def _times(count: int) -> str:

@@ -10,17 +10,17 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 
-from benchmarks import measure, notebooks, venvs
-from benchmarks.measure import Failed, Measure
-from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks import measure, notebooks
+from benchmarks.measure import Failed, Measure, Outcome
+from benchmarks.table import NOTHING, Table, durations, not_measured, rows
 from benchmarks.venvs import NotInstalled, Say, variables
 
 FOLDERS = 1_000
@@ -33,44 +33,51 @@ Found = tuple[float, int, int]
 def run(quick: bool, say: Say) -> Table:
     count = 50_000 if quick else 1_000_000
     title = f"Listing {count:,} files"
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="listing-benchmark-")))
-        try:
-            ours = venvs.runyard(say)
-        except NotInstalled as error:
-            return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+    try:
+        outcomes = _listings(count, 1 if quick else 2, say)
+    except NotInstalled as error:
+        return Table(title, COLUMNS, (not_measured("Runyard", str(error), len(COLUMNS)),))
+    notes = (
+        "Memory: the most of the process; of the server, what came on top while it listed. "
+        "to_path gives names alone; a run asks for sizes, times and addresses too.",
+    )
+    return Table(title, COLUMNS, rows(outcomes, len(COLUMNS), _row), notes)
+
+
+def _row(name: str, samples: list[Found]) -> tuple[str, ...]:
+    times, memory, server_memory = zip(*samples, strict=True)
+    there = f"+{max(server_memory) / 2**20:,.0f} MiB" if max(server_memory) else NOTHING
+    return name, durations(times), f"{max(memory) / 2**20:,.0f} MiB", there
+
+
+def _listings(count: int, rounds: int, say: Say) -> dict[str, Outcome[Found]]:
+    with notebooks.opened("listing-benchmark-", say) as (folder, notebook):
         say(f"making {count:,} names")
         fill(folder / "names", count)
-        notebook = notebooks.using(stack, ours, folder)
         notebook.ask("store", "names", "folder", {"path": str(folder / "names")}, {})
         server = psutil.Process(int(notebook.ask("server")["pid"]))
 
-        def listed() -> Found:
-            with peak(server) as most:
-                found = notebook.ask("list", "names", timeout=280)
-            _all(found["files"], count)
-            return found["seconds"], int(found["memory"]), most[0]
+        def listed(facts: bool) -> Measure[Found]:
+            def measured() -> Found:
+                with peak(server) as most:
+                    found = notebook.ask("list", "names", facts, timeout=280)
+                _all(found["files"], count)
+                return found["seconds"], int(found["memory"]), most[0]
+
+            return measured
 
         contenders: dict[str, Measure[Found]] = {
             "`find` with sizes and times": lambda: _counted(
                 count, ["find", str(folder / "names"), "-type", "f", "-printf", "%p %s %T@\\n"]
             ),
-            "Runyard, dataset.to_path": listed,
+            "Runyard, dataset.to_path": listed(facts=False),
+            "Runyard, what a run asks for": listed(facts=True),
         }
         if shutil.which("rclone"):
-            command = ["rclone", "lsf", "-R", "--files-only", "--format", "pst", str(folder / "names")]
-            contenders["rclone lsf -R"] = lambda: _counted(count, command)
-        outcomes = measure.in_turn(contenders, 1 if quick else 2, say)
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, len(COLUMNS)))
-        else:
-            times, memory, server_memory = zip(*outcome.samples, strict=True)
-            there = f"+{max(server_memory) / 2**20:,.0f} MiB" if max(server_memory) else NOTHING
-            rows.append((name, durations(times), f"{max(memory) / 2**20:,.0f} MiB", there))
-    note = "Memory: the most of the process; of the server, what came on top while it listed."
-    return Table(title, COLUMNS, tuple(rows), (note,))
+            for shown, what in (("p", "names alone"), ("pst", "with sizes and times")):
+                command = ["rclone", "lsf", "-R", "--files-only", "--format", shown, str(folder / "names")]
+                contenders[f"rclone lsf -R, {what}"] = partial(_counted, count, command)
+        return measure.in_turn(contenders, rounds, say)
 
 
 def fill(folder: Path, count: int) -> None:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import measure, venvs
 from benchmarks.measure import Conversation
+from benchmarks.venvs import Say
+
+
+@contextlib.contextmanager
+def opened(prefix: str, say: Say) -> Iterator[tuple[Path, Conversation]]:
+    """A folder, and such a process that knows it, both until the end of the block. NotInstalled says why not."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix)))
+        yield folder, using(stack, venvs.runyard(say), folder)
 
 
 def using(stack: contextlib.ExitStack, ours: venvs.Environment, folder: Path) -> Conversation:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks import measure, ray_head, venvs
 from benchmarks.measure import Failed, Measure
-from benchmarks.table import Table, not_measured, rates
+from benchmarks.table import Table, rates, rows
 from benchmarks.venvs import NotInstalled, Say
 
 COLUMNS = ("runs that do nothing, 8 at a time", "runs", "runs per second")
@@ -26,17 +26,14 @@ def run(quick: bool, say: Say) -> list[Table]:
         "Ray": lambda: _ray(counts["Ray"], say),
     }
     outcomes = measure.in_turn(contenders, 1, say)  # of many runs each
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(_title(name), outcome.failure, len(COLUMNS)))
-        else:
-            rows.append((_title(name), f"{counts[name]:,}", rates(outcome.samples)))
+    shown = {_title(name): outcome for name, outcome in outcomes.items()}
+    done = {_title(name): count for name, count in counts.items()}
+    found = rows(shown, len(COLUMNS), lambda name, samples: (name, f"{done[name]:,}", rates(samples)))
     notes = (
         "From the first submit to the end of the last. Runyard keeps the queue itself, with a record, a log and a "
         "history for each run; submitit and Ray's job client are given 8 at a time by the benchmark.",
     )
-    return [Table("A queue of short runs", COLUMNS, tuple(rows), notes)]
+    return [Table("A queue of short runs", COLUMNS, found, notes)]
 
 
 def _title(name: str) -> str:

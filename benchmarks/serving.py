@@ -24,7 +24,7 @@ import psutil
 
 from benchmarks import measure, venvs
 from benchmarks.measure import Failed, Measure
-from benchmarks.table import Table, durations, not_measured, size
+from benchmarks.table import Table, durations, rows, size
 from benchmarks.venvs import NotInstalled, Say, variables
 
 CONNECTIONS = 8
@@ -108,16 +108,16 @@ def _sklearn(folder: Path, rounds: int, say: Say) -> Table:
     }
     outcomes = measure.in_turn(ways, rounds, say)
     bare = statistics.median([memory for _, memory in outcomes[next(iter(ways))].samples])
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, 4))
-            continue
-        memory = statistics.median([each for _, each in outcome.samples])
+
+    def row(name: str, samples: list[tuple[float, int]]) -> tuple[str, ...]:
+        memory = statistics.median([each for _, each in samples])
         beyond = "–" if name == next(iter(ways)) else f"+{size(int(memory - bare))}"
-        rows.append((name, durations([seconds for seconds, _ in outcome.samples]), size(int(memory)), beyond))
+        return name, durations([seconds for seconds, _ in samples]), size(int(memory)), beyond
+
     notes = ("In an environment that is there, with all of scikit-learn imported. Memory: of all processes.",)
-    return Table("A service with a model of scikit-learn", COLUMNS_SKLEARN, tuple(rows), notes)
+    return Table(
+        "A service with a model of scikit-learn", COLUMNS_SKLEARN, rows(outcomes, len(COLUMNS_SKLEARN), row), notes
+    )
 
 
 def _table(title: str, contenders: dict[str, Contender], folder: Path, seconds: int, rounds: int, say: Say) -> Table:
@@ -125,17 +125,12 @@ def _table(title: str, contenders: dict[str, Contender], folder: Path, seconds: 
         return lambda: _sample(contender, folder, seconds, say)
 
     outcomes = measure.in_turn({name: measured(each) for name, each in contenders.items()}, rounds, say)
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, len(COLUMNS)))
-        else:
-            rows.append(_row(name, outcome.samples))
+    found = rows(outcomes, len(COLUMNS), _row)
     notes = (
         f"{CONNECTIONS} connections, {seconds} s in each of {rounds} rounds, in turn. Memory: resident, of all "
         "processes of the server, after the load. CPU: of all of them too.",
     )
-    return Table(title, COLUMNS, tuple(rows), notes)
+    return Table(title, COLUMNS, found, notes)
 
 
 def _row(name: str, samples: list[Sample]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks import measure, tree, venvs
 from benchmarks.measure import Failed, Measure
-from benchmarks.table import NOTHING, Table, durations, not_measured, ratio
+from benchmarks.table import NOTHING, Table, durations, ratio, rows
 from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 FULL, QUICK = tree.Shape(10_000, 1_000_000_000), tree.Shape(1_000, 50_000_000)
@@ -56,17 +56,13 @@ def run(quick: bool, say: Say) -> list[Table]:
             missing["Runyard"] = str(error)
         outcomes = measure.in_turn(contenders, 2 if quick else 3, say)
     floor = [steps[0].seconds for steps in outcomes[FLOOR].samples]
-    rows = [
-        not_measured(name, outcome.failure, len(COLUMNS)) if outcome.failure else _row(name, outcome.samples, floor)
-        for name, outcome in outcomes.items()
-    ]
-    rows += [not_measured(name, reason, len(COLUMNS)) for name, reason in missing.items()]
+    found = rows(outcomes, len(COLUMNS), lambda name, samples: _row(name, samples, floor), missing)
     notes = (
         "Runyard hashes the files and has the server store them; each snapshot is a new client process. Over HTTP is "
         "how a client on another machine does it.",
         "The floor is a loop in Python over the files: what any store by hash has to do, on one core.",
     )
-    return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, tuple(rows), notes)]
+    return [Table(f"Taking a snapshot ({shape.words()})", COLUMNS, found, notes)]
 
 
 def first_over_floor(ours: Environment, shape: tree.Shape, rounds: int, say: Say) -> str:

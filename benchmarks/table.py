@@ -6,10 +6,12 @@ import os
 import platform
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+
+from benchmarks.measure import Outcome, T
 
 BEGIN, END = "<!-- benchmarks -->", "<!-- /benchmarks -->"
 NOTHING = "–"
@@ -135,6 +137,20 @@ def not_measured(name: str, reason: str, columns: int) -> tuple[str, ...]:
     """The row of a contender that could not be measured."""
     short = " ".join(reason.split())
     return (name, f"not measured: {short[:100]}", *[NOTHING] * (columns - 2))
+
+
+def rows(
+    outcomes: Mapping[str, Outcome[T]],
+    columns: int,
+    row: Callable[[str, list[T]], tuple[str, ...]],
+    missing: Mapping[str, str] | None = None,
+) -> tuple[tuple[str, ...], ...]:
+    """A row for each contender, which `row` makes of its samples; `missing` are those that are not there, and why."""
+    found = [
+        not_measured(name, each.failure, columns) if each.failure else row(name, each.samples)
+        for name, each in outcomes.items()
+    ]
+    return (*found, *(not_measured(name, reason, columns) for name, reason in (missing or {}).items()))
 
 
 def _digits(value: float) -> str:

@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from benchmarks.children.use_data import read_all
 from benchmarks.measure import Conversation, Failed, Measure
 from benchmarks.object_server import Bucket
 from benchmarks.submitting import Pipe
-from benchmarks.table import NOTHING, Table, durations, not_measured
+from benchmarks.table import NOTHING, Table, durations, not_measured, rows
 from benchmarks.venvs import NotInstalled, Say
 
 FILES = 100
@@ -33,16 +32,14 @@ MOUNTED = ("1 GB of an S3 server, mounted", "first byte", "all of it", "MB/s")
 def run(quick: bool, say: Say) -> list[Table]:
     rounds, size = (1, 1_000_000) if quick else (3, 10_000_000)
     with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="transfers-benchmark-")))
         try:
-            ours = venvs.runyard(say)
+            folder, notebook = stack.enter_context(notebooks.opened("transfers-benchmark-", say))
             bucket = stack.enter_context(object_server.bucket(folder, FILES, size, say))
         except (NotInstalled, TimeoutError) as error:
             return [
                 Table("Fetching from S3", FETCHED, (not_measured("Runyard", str(error), len(FETCHED)),)),
                 Table("Reading through a lazy mount", MOUNTED, (not_measured("Runyard", str(error), len(MOUNTED)),)),
             ]
-        notebook = notebooks.using(stack, ours, folder)
         notebook.ask("store", "bucket", "s3", bucket.settings, {"secret_access_key": bucket.secret})
         return [_fetched(bucket, notebook, folder, rounds, say), _mounted(bucket, notebook, folder, rounds, say)]
 
@@ -66,17 +63,14 @@ def _fetched(bucket: Bucket, notebook: Conversation, folder: Path, rounds: int, 
     except NotInstalled as error:
         missing["s3fs"] = str(error)
     outcomes = measure.in_turn(contenders, rounds, say)
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, len(FETCHED)))
-        else:
-            small = name in ("Runyard, the next run", "Runyard, a run without data")
-            rows.append((name, durations(outcome.samples), NOTHING if small else _rate(bucket, outcome.samples)))
-    rows += [not_measured(name, reason, len(FETCHED)) for name, reason in missing.items()]
+
+    def row(name: str, samples: list[float]) -> tuple[str, ...]:
+        small = name in ("Runyard, the next run", "Runyard, a run without data")
+        return name, durations(samples), NOTHING if small else _rate(bucket, samples)
+
     each = f"{bucket.files} files of {bucket.bytes / bucket.files / 1e6:g} MB"
     notes = (f"{each}; rclone with --transfers {AT_ONCE}, as many as Runyard takes at once.",)
-    return Table("Fetching from S3", FETCHED, tuple(rows), notes)
+    return Table("Fetching from S3", FETCHED, rows(outcomes, len(FETCHED), row, missing), notes)
 
 
 def _mounted(bucket: Bucket, notebook: Conversation, folder: Path, rounds: int, say: Say) -> Table:
@@ -94,16 +88,13 @@ def _mounted(bucket: Bucket, notebook: Conversation, folder: Path, rounds: int, 
     else:
         missing["rclone mount"] = "rclone or fuse3 is not installed"
     outcomes = measure.in_turn(contenders, rounds, say)
-    rows = []
-    for name, outcome in outcomes.items():
-        if outcome.failure:
-            rows.append(not_measured(name, outcome.failure, len(MOUNTED)))
-        else:
-            first, all_of_it = zip(*outcome.samples, strict=True)
-            rows.append((name, durations(first), durations(all_of_it), _rate(bucket, all_of_it)))
-    rows += [not_measured(name, reason, len(MOUNTED)) for name, reason in missing.items()]
+
+    def row(name: str, samples: list[tuple[float, float]]) -> tuple[str, ...]:
+        first, all_of_it = zip(*samples, strict=True)
+        return name, durations(first), durations(all_of_it), _rate(bucket, all_of_it)
+
     note = "From before the mount, one file after the other. Runyard keeps what was read, rclone does not."
-    return Table("Reading through a lazy mount", MOUNTED, tuple(rows), (note,))
+    return Table("Reading through a lazy mount", MOUNTED, rows(outcomes, len(MOUNTED), row, missing), (note,))
 
 
 def _started(notebook: Conversation, name: str = "", cold: bool = False) -> float:

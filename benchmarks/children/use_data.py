@@ -6,7 +6,7 @@ Each line of standard input is a JSON list: ["store", NAME, KIND, SETTINGS, SECR
 PIPE, NAME] submits a run that mounts all of that datastore (without a name: one without data) and prints the moment
 before, ["wait"] waits for its end, ["lazy-above", SIZE] says from which size on datasets are mounted lazily, ["forget"]
 empties the cache, ["server"] tells the process id of the server, and ["download", NAME, FOLDER], ["mount", NAME] and
-["list", NAME] measure.
+["list", NAME, FACTS] measure.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class Datasets:
             assert os.path.ismount(mounted.mount_point), "it is not mounted lazily"
             return read_all(Path(mounted.mount_point), begin)
 
-    def _list(self, name: str) -> dict[str, float]:
+    def _list(self, name: str, facts: bool) -> dict[str, float]:
         dataset = self._dataset(name)
         begin = time.perf_counter()
-        files = len(dataset.to_path())
+        files = len(dataset._listing().files if facts else dataset.to_path())
         took = time.perf_counter() - begin
         return {
             "seconds": took,

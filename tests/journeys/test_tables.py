@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.support.web_files import web_files
 
-from azureml.core import Dataset, Experiment
+from azureml.core import Dataset, Datastore, Experiment
+from azureml.opendatasets import MNIST, NycTlcGreen
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -64,3 +66,43 @@ def test_without_pandas_and_pyarrow_rows_are_read_and_the_pip_line_is_said(tmp_p
     rows, said = done.stdout.splitlines()
     assert rows == str([number for number, inside in enumerate(taken(3, 0, 20, 0.5, False)) if inside])
     assert "`pip install pandas pyarrow`" in said
+
+
+KNOWN = """
+from datetime import datetime
+from azureml.core import Run
+from azureml.opendatasets import MNIST, NycTlcGreen
+run = Run.get_context()
+run.log('files', len(MNIST.get_file_dataset().download('here')))
+run.log('label', int(MNIST.get_tabular_dataset('test').to_pandas_dataframe()['label'][0]))
+taxis = NycTlcGreen(datetime(2020, 1, 10), datetime(2020, 1, 20)).to_pandas_dataframe()
+run.log('fare', float(taxis['fare'].sum()))
+"""
+
+
+def test_a_script_finds_open_datasets_where_their_addresses_are_mapped_to(shared_yard: Yard, tmp_path: Path) -> None:
+    """A script that looks its data up by itself, as a notebook does, reads it where the operator has put it."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    for part in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+        (tmp_path / f"{part}-ubyte.gz").write_bytes(part.encode())
+    (tmp_path / "processed").mkdir()
+    (tmp_path / "processed" / "test.csv").write_text("0,1,label\n0,255,7\n")
+    folder = tmp_path / "taxis" / "puYear=2020" / "puMonth=1"
+    folder.mkdir(parents=True)
+    days = pandas.to_datetime(["2020-01-01", "2020-01-15", "2020-01-31"])
+    pandas.DataFrame({"lpepPickupDatetime": days, "fare": [1.0, 2.0, 3.0]}).to_parquet(folder / "part-0.parquet")
+    ws = shared_yard.workspace
+    store = Datastore.register_folder(ws, "taxis", str(tmp_path))
+    address = f"/api/workspaces/{ws.name}/data-map"
+    places = {MNIST.ADDRESS: str(tmp_path), NycTlcGreen.ADDRESS: "datastore:taxis/taxis"}
+    try:
+        for prefix, place in places.items():
+            ws.service.put(address, {"prefix": prefix, "place": place})
+        run = Experiment(ws, "tables").submit(shared_yard.config(KNOWN))
+        run.wait_for_completion()
+    finally:
+        for prefix in ws.service.get(address)["map"]:
+            ws.service.delete(address, params={"prefix": prefix})
+        store.unregister()
+    assert run.get_metrics() == {"files": 4, "label": 7, "fare": 2.0}

@@ -54,6 +54,7 @@ PROTOCOL = {
     "POST /api/workspaces/{workspace}/datasets",
     "GET /api/workspaces/{workspace}/datasets/{id}",
     "GET /api/workspaces/{workspace}/datasets/{id}/files",
+    "GET /api/workspaces/{workspace}/datasets/{id}/paths",
     "GET /api/workspaces/{workspace}/datasets/{id}/state",
     "GET /api/workspaces/{workspace}/datasets/{id}/folder",
     "GET /api/workspaces/{workspace}/datasets/{id}/content",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runyard.client.data import listing as listings
-from runyard.client.data.listing import Files, Listing, listing, state
+from runyard.client.data.listing import Files, Listing, listing, paths, state
 
 
 def entry(number: int, folder: str = "d") -> dict[str, Any]:
@@ -25,6 +25,11 @@ def test_pages_of_a_listing_are_put_together() -> None:
     }
     found = listing(lambda address, params: pages[params["after"]], "/datasets/x")
     assert (list(found.layout()), found.bytes, found.single, found.several) == (["/a", "/b"], 3, False, True)
+
+
+def test_pages_of_paths_are_put_together() -> None:
+    pages = {None: {"paths": ["/a", "/b"], "next": "2"}, "2": {"paths": ["/c"], "next": None}}
+    assert list(paths(lambda address, params: pages[params["after"]], "/datasets/x")) == ["/a", "/b", "/c"]
 
 
 def test_files_are_found_by_position_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:

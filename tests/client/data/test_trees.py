@@ -63,6 +63,69 @@ def test_a_tree_is_used_until_something_of_it_changes(cache: Cache, tmp_path: Pa
     assert not usable(), "a file of the cache that was cut"
 
 
+def fill(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+
+
+def linked(cache: Cache, folder: Path, name: str) -> Path:
+    making = cache.tree_of("dataset", str(folder), name * 40)
+    found = making.link_all_of(str(folder), lambda: None)
+    assert found is not None
+    return making.finish("dataset", {"files": found.files, "bytes": 0}, b"", (), (), cache.is_whole)
+
+
+def what_is_in(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_tree_that_nobody_uses_becomes_the_next_one(cache: Cache, tmp_path: Path) -> None:
+    """Names that came, went, and became folders: and nothing is written to where the links lead."""
+    data = tmp_path / "data"
+    fill(data, "a", "b", "sub/c", "sub/deep/d", "gone/e")
+    first = linked(cache, data, "1")
+    kept = (first / "sub" / "c").lstat().st_ino
+    for name in ("b", "gone/e", "sub/deep/d"):
+        (data / name).unlink()
+    (data / "gone").rmdir()
+    fill(data, "b/now/a/folder", "sub/f", "new/g")
+    second = linked(cache, data, "2")
+    assert not first.exists()
+    assert what_is_in(second) == what_is_in(data)
+    assert sorted(os.listdir(second)) == ["a", "b", "new", "sub"]
+    assert (second / "sub" / "c").lstat().st_ino == kept, "it was not made again"
+    for above, _, _ in os.walk(second):
+        assert oct(os.stat(above).st_mode & 0o777) == "0o555"
+    (data / "a").unlink()
+    fill(data, "a/was/a/file")
+    (data / "sub" / "c").unlink()
+    (data / "sub" / "f").unlink()
+    fill(data, "sub/deep/again")
+    third = linked(cache, data, "3")
+    assert what_is_in(third) == what_is_in(data) == {name: name for name in what_is_in(data)}
+    assert trees.find(cache.folder, "3" * 40, cache.is_whole) is not None
+
+
+def test_a_tree_in_use_or_of_another_folder_is_left_alone(cache: Cache, tmp_path: Path) -> None:
+    data, other = tmp_path / "data", tmp_path / "other"
+    fill(data, "a")
+    fill(other, "a")
+    first = linked(cache, data, "1")
+    with cache.lease() as lease:
+        lease.add([trees.lease_key("1" * 40)])
+        fill(data, "b")
+        second = linked(cache, data, "2")
+        assert what_is_in(first) == {"a": "a"}
+    third = linked(cache, other, "3")
+    assert second.exists()
+    assert os.readlink(third / "a") == str(other / "a")
+    (third / "written").write_text("by root")
+    fourth = linked(cache, other, "4")
+    assert third.exists()
+    assert what_is_in(fourth) == {"a": "a"}
+
+
 def test_another_node_was_quicker(cache: Cache, tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"456")
     first = made(cache, tmp_path / "b")

@@ -12,7 +12,7 @@ import pytest
 
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data.folder_place import FolderPlace
-from runyard.server.data.listing import Listed, Position, files, find, is_single, whole_folder
+from runyard.server.data.listing import Going, Listed, Position, find, is_single, whole_folder
 from runyard.server.data.places import Stored
 from runyard.server.middleware.problems import Problem
 
@@ -31,7 +31,9 @@ def of(*paths: str) -> Definition:
 
 
 def everything(definition: Definition, folder: Path, after: Position | None = None) -> list[Listed]:
-    return [each for each, _ in files(definition, {}, lambda _: FolderPlace("store", folder), after)]
+    found, following = Going(definition, {}, lambda _: FolderPlace("store", folder), after).page(100)
+    assert following is None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def test_a_single_file_is_told_from_a_folder_with_one(folder: Path) -> None:
 def test_an_empty_source_is_said(folder: Path) -> None:
     for path in ("nothing", "d/*.png", "nothing/**"):
         with pytest.raises(Problem) as problem:
-            list(files(of(path), {}, lambda _: FolderPlace("store", folder)))
+            everything(of(path), folder)
         assert problem.value.code == "source_empty"
         assert path in problem.value.title
 
@@ -67,7 +69,7 @@ def test_an_empty_source_is_said(folder: Path) -> None:
 def test_a_mapped_file_that_is_missing_is_said_with_both_places(folder: Path) -> None:
     definition = Definition("file", (Source(url="http://gone.org/e/y.txt"),))
     with pytest.raises(Problem) as problem:
-        list(files(definition, {"http://gone.org/": str(folder)}, lambda _: FolderPlace("store", folder)))
+        Going(definition, {"http://gone.org/": str(folder)}, lambda _: FolderPlace("store", folder)).page(100)
     assert problem.value.code == "source_unreachable"
     assert str(folder / "e" / "y.txt") in problem.value.title
     definition = Definition("file", (Source(url="http://gone.org/e/x.txt"),))
@@ -88,11 +90,29 @@ def test_a_mapped_file_that_is_missing_is_said_with_both_places(folder: Path) ->
 )
 def test_a_listing_goes_on_after_any_file(folder: Path, paths: list[str], steps: tuple[dict[str, Any], ...]) -> None:
     definition = replace(of(*paths), steps=steps)
-    whole = list(files(definition, {}, lambda _: FolderPlace("store", folder)))
-    assert len({each.path for each, _ in whole}) == len(whole)
-    for number, (_, position) in enumerate(whole):
-        again = Position.parse(str(position), len(steps))
-        assert everything(definition, folder, again) == [each for each, _ in whole[number + 1 :]]
+    whole = everything(definition, folder)
+    assert len({each.path for each in whole}) == len(whole)
+    going = Going(definition, {}, lambda _: FolderPlace("store", folder))
+    for number, each in enumerate(whole):
+        page, position = going.page(1)
+        assert page == [each]
+        assert (position is None) is (number == len(whole) - 1)
+        if position is not None:
+            again = Position.parse(str(position), len(steps))
+            assert everything(definition, folder, again) == whole[number + 1 :]
+
+
+def test_names_alone_are_the_same_names(folder: Path) -> None:
+    """Also of what a filter chooses by what only a look at the files tells."""
+    os.symlink(folder / "e" / "x.txt", folder / "d" / "link.txt")
+    os.symlink(folder / "nowhere", folder / "d" / "nowhere.txt")
+    large = {"op": ">", "of": [{"column": "file:Size"}, {"value": 7}]}
+    for steps in ((), ({"step": "filter", "expression": large},)):
+        definition = replace(of("**"), steps=steps)
+        names, _ = Going(definition, {}, lambda _: FolderPlace("store", folder), facts=False).page(100)
+        whole = everything(definition, folder)
+        assert [each.path for each in names] == [each.path for each in whole]
+        assert len(whole) == (2 if steps else 5)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[0]", '[0, "a", 1]', '[-1, "a"]', '["0", "a"]', "[true, 1]", "[" * 100])
@@ -103,11 +123,11 @@ def test_what_is_no_position_is_refused(text: str) -> None:
 
 def test_a_file_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
     class Hostile(FolderPlace):
-        def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
+        def files(self, below: str = "", after: str | None = None, facts: bool = True) -> Iterator[Stored]:
             yield Stored("d/../../x", 1, None, None)
 
     with pytest.raises(Problem, match="would leave its folder"):
-        list(files(of("**"), {}, lambda _: Hostile("store", tmp_path)))
+        Going(of("**"), {}, lambda _: Hostile("store", tmp_path)).page(100)
 
 
 def test_a_dataset_that_is_a_folder_and_nothing_else(folder: Path) -> None:

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 
 import pytest
 
+from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import paused
+from runyard.server.data.folder_place import FolderPlace
+from runyard.server.data.listing import Going
 
 
-def test_a_listing_is_taken_by_one_request_alone() -> None:
-    key = ("local", uuid.uuid4().hex, "1")
-    paused.keep(key, iter("abc"))
+def listing(folder: Path) -> Going:
+    for name in "abc":
+        (folder / name).touch()
+    definition = Definition("file", (Source(datastore="store", path="**"),))
+    return Going(definition, {}, lambda _: FolderPlace("store", folder))
+
+
+def test_a_listing_is_taken_by_one_request_alone(tmp_path: Path) -> None:
+    key = ("local", uuid.uuid4().hex, "files", "1")
+    begun = listing(tmp_path)
+    begun.page(1)
+    paused.keep(key, begun)
     going = paused.take(key)
     assert going is not None
-    assert list(going) == ["a", "b", "c"]
+    assert [each.path for each in going.page(3)[0]] == ["/b", "/c"]
     assert paused.take(key) is None
 
 
-def test_only_a_few_are_kept_and_old_ones_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = [("local", uuid.uuid4().hex, str(number)) for number in range(paused.MOST + 1)]
+def test_only_a_few_are_kept_and_old_ones_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [("local", uuid.uuid4().hex, "files", str(number)) for number in range(paused.MOST + 1)]
     for key in keys:
-        paused.keep(key, iter("abc"))
+        paused.keep(key, listing(tmp_path))
     assert paused.take(keys[0]) is None
     monkeypatch.setattr(paused, "KEPT", 0.0)
     paused._drop_old()

@@ -105,6 +105,7 @@ WITHIN = {
     ("GET", f"{WS}/datastores/{{name}}/upload"),
     ("POST", f"{WS}/datastores/{{name}}/addresses"),
     ("POST", f"{WS}/datastores/{{name}}/login"),
+    ("GET", f"{WS}/data-map"),
 }
 TARGETS = {
     ("GET", f"{WS}/compute"),
@@ -112,6 +113,7 @@ TARGETS = {
     ("GET", f"{WS}/compute/{{name}}/nodes"),
     ("GET", f"{WS}/datasets/{{id}}"),
     ("GET", f"{WS}/datasets/{{id}}/files"),
+    ("GET", f"{WS}/datasets/{{id}}/paths"),
     ("GET", f"{WS}/datasets/{{id}}/state"),
     ("GET", f"{WS}/datasets/{{id}}/folder"),
     ("GET", f"{WS}/datasets/{{id}}/content"),
@@ -171,7 +173,6 @@ USERS = {
     ("POST", f"{WS}/datastores"),
     ("DELETE", f"{WS}/datastores/{{name}}"),
     ("PUT", f"{WS}/datastores/{{name}}/default"),
-    ("GET", f"{WS}/data-map"),
     ("PUT", f"{WS}/data-map"),
     ("DELETE", f"{WS}/data-map"),
     ("GET", f"{WS}/settings"),

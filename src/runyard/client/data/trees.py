@@ -10,9 +10,10 @@ data-cache/trees/
 
 Making ten thousand links takes longer than starting a run. A tree is known by the state of a listing
 (`contracts.data.seen.State`), which the server works out without sending it; one that links all of a folder of this
-disk, by the names of its files alone (`contracts.data.folder_names`), for what is in them is read through the links. A
-lease on a tree, which is a lease of the cache on the key `t-<name>`, keeps the files that it links to. Root may write
-into any folder: a tree whose folders have changed is not used again.
+disk, by the names of its files alone (`contracts.data.folder_names`), for what is in them is read through the links.
+When names have changed, the tree that was becomes the new one, if nobody uses it: only what differs is linked. A lease
+on a tree, which is a lease of the cache on the key `t-<name>`, keeps the files that it links to. Root may write into
+any folder: a tree whose folders have changed is not used again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any, Callable, Collection, Iterable, Iterator, Mapping
 
 from runyard.client.data.problem import FULL
 from runyard.contracts.data.folder_names import Names, NotOnlyFiles
@@ -50,6 +51,7 @@ class Tree:
     record: dict[str, Any]
     folders: dict[str, int]  # and the time of change of each, in nanoseconds
     some: list[str] = field(default_factory=list)  # paths of a few files outside of the cache, which must be there
+    of: str = ""  # the folder that all of it links to, where there is one
 
 
 def name_of(dataset: str, state: str) -> str:
@@ -75,9 +77,8 @@ def find(cache: Path, name: str, is_whole: IsWhole) -> tuple[Path, Tree] | None:
     """The folder of a tree that can be used, and what it holds. Its lease must have been taken."""
     folder = cache / FOLDER / name
     try:
-        tree = made_of(Tree, read_object(folder / "tree.json"), folder / "tree.json")
-        unchanged = all(os.stat(folder / "files" / path).st_mtime_ns == at for path, at in tree.folders.items())
-        if not unchanged or not all(os.path.exists(path) for path in tree.some):
+        tree = _read(folder)
+        if not _is_unchanged(folder, tree) or not all(os.path.exists(path) for path in tree.some):
             return None
         if not all(is_whole(key, int(size)) for key, size in _keys(folder)):
             return None
@@ -87,31 +88,84 @@ def find(cache: Path, name: str, is_whole: IsWhole) -> tuple[Path, Tree] | None:
     return folder / "files", tree
 
 
+def former(cache: Path, dataset: str, of: str, used: Collection[str]) -> Path | None:
+    """The last tree of a dataset, if it links to all of the folder `of`, is as it was made, and is not in `used`. The
+    caller holds the cache alone."""
+    try:
+        name = _pointer(cache, dataset).read_text("ascii")
+        folder = cache / FOLDER / name
+        tree = _read(folder)
+        return folder if tree.of == of and lease_key(name) not in used and _is_unchanged(folder, tree) else None
+    except (OSError, BadFile):
+        return None
+
+
+def _read(folder: Path) -> Tree:
+    return made_of(Tree, read_object(folder / "tree.json"), folder / "tree.json")
+
+
+def _is_unchanged(folder: Path, tree: Tree) -> bool:
+    """Whether nobody has written into the folders of a tree."""
+    return all(os.stat(folder / "files" / path).st_mtime_ns == at for path, at in tree.folders.items())
+
+
 def listing_of(cache: Path, name: str) -> bytes:
     return (cache / FOLDER / name / _LISTING).read_bytes()
 
 
 class Making:
-    """A tree that is being made, in a folder of its own: `files` is filled by others."""
+    """A tree that is being made, in a folder of its own: `files` is filled by others. It may begin as a former one."""
 
-    def __init__(self, cache: Path, name: str) -> None:
+    def __init__(self, cache: Path, name: str, former: Path | None = None) -> None:
         self._cache, self._name = cache, name
         self._folder = cache / FOLDER / f".{name}.{os.urandom(4).hex()}"
         self.files = self._folder / "files"
-        os.makedirs(self.files, mode=0o700)
+        self._links: dict[str, set[str]] = {"": set()}  # by the folders that there are, which may have none
+        self._of = ""
+        if former is not None:
+            os.rename(former, self._folder)
+            self._look_around()
+        else:
+            os.makedirs(self.files, mode=0o700)
+
+    def _look_around(self) -> None:
+        left = [""]
+        while left:
+            below = left.pop()
+            os.chmod(self.files / below, 0o700)
+            links = self._links[below] = set()
+            with os.scandir(self.files / below) as entries:
+                for each in entries:
+                    if each.is_dir(follow_symlinks=False):
+                        left.append(os.path.join(below, each.name))
+                    else:
+                        links.add(each.name)
 
     def link_all_of(self, folder: str, check: Callable[[], None]) -> Names | None:
         """Link all files of a folder of this disk; None when some of it cannot be read, or is no file."""
-        found = Names()
+        found, left = Names(), dict(self._links)
+        self._of = folder
         try:
             for below, names in found.walk(folder):
                 check()
-                source, to = os.path.join(folder, below), os.path.join(self.files, below)
-                os.makedirs(to, exist_ok=True)
+                self._make_folder(below)
+                there = left.pop(below, set())
+                source, to = (f"{above}/{below}" if below else str(above) for above in (folder, self.files))
                 for name in names:
+                    if name in there:
+                        continue
                     if not os.access(f"{source}/{name}", os.R_OK):
                         return None
                     os.symlink(f"{source}/{name}", f"{to}/{name}")
+                for name in there.difference(names):
+                    os.unlink(f"{to}/{name}")
+                    there.remove(name)
+            for below in sorted(left, reverse=True):  # those within a folder come before it
+                for name in left[below]:
+                    os.unlink(self.files / below / name)
+                if below:
+                    with suppress(OSError):  # others are in it
+                        os.rmdir(self.files / below)
         except NotOnlyFiles:
             return None
         except OSError as error:
@@ -119,6 +173,18 @@ class Making:
                 raise
             return None
         return found
+
+    def _make_folder(self, below: str) -> None:
+        """Make a folder, and those above it. None of them is a link that was there for a file."""
+        if below in self._links:
+            return
+        above, _, name = below.rpartition("/")
+        self._make_folder(above)
+        if name in self._links[above]:
+            os.unlink(self.files / below)
+            self._links[above].remove(name)
+        os.mkdir(self.files / below)
+        self._links[below] = set()
 
     def finish(
         self,
@@ -137,7 +203,7 @@ class Making:
             folders[os.path.relpath(folder, self.files)] = os.stat(folder).st_mtime_ns
         (self._folder / "keys").write_text("".join(f"{key} {size}\n" for key, size in keys), "ascii")
         (self._folder / _LISTING).write_bytes(listing)
-        tree = Tree(int(record["files"]), int(record["bytes"]), dict(record), folders, list(some))
+        tree = Tree(int(record["files"]), int(record["bytes"]), dict(record), folders, list(some), self._of)
         (self._folder / "tree.json").write_text(json.dumps(asdict(tree)), "utf-8")
         place = self._cache / FOLDER / self._name
         try:

@@ -178,6 +178,10 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     wanted = normal(pattern)
     if not is_pattern(wanted):
         return lambda path: not wanted or path == wanted or path.startswith(wanted + "/")
+    below, slash, last = wanted.rpartition("/")
+    if last == "**" and not is_pattern(below):
+        begin = below + slash
+        return lambda path: path.startswith(begin) and path != begin
     fits = compiled(wanted).fullmatch
     return lambda path: fits(path) is not None
 
@@ -242,6 +246,8 @@ def is_safe(path: str) -> bool:
     >>> is_safe("/a/b.csv"), is_safe("/../b"), is_safe("a")
     (True, False, False)
     """
+    if "/." not in path and "//" not in path:  # as nearly all are
+        return path[:1] == "/" and path[-1:] != "/" and "\0" not in path
     parts = path.split("/")
     return len(parts) > 1 and parts[0] == "" and _ELSEWHERE.isdisjoint(parts[1:]) and "\0" not in path
 

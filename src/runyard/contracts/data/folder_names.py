@@ -32,10 +32,11 @@ class Names:
             names, folders = [], []
             with os.scandir(f"{root}/{below}") as entries:
                 for each in entries:
+                    name = each.name
                     if each.is_dir(follow_symlinks=False):
-                        folders.append(prefix + each.name)
-                    elif each.is_file(follow_symlinks=False) and not PART.fullmatch(each.name):
-                        names.append(each.name)
+                        folders.append(prefix + name)
+                    elif each.is_file(follow_symlinks=False) and not (name[0] == "." and PART.fullmatch(name)):
+                        names.append(name)
                     else:
                         raise NotOnlyFiles(each.path)
             left += sorted(folders, reverse=True)

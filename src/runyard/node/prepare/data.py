@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock, Thread, Timer
+from threading import Event, Lock, Thread, Timer
 from typing import Any, Callable, Mapping, Sequence
 
 from runyard.client.data import binds
@@ -30,6 +30,7 @@ from runyard.node.problem import RunProblem, Unwanted
 
 WRITER = "data"
 REPORTED_AFTER = 0.5  # seconds: a state that is over before anybody reads it would delay the script
+RECORDED_AFTER = 0.3  # seconds: a listing takes the processor, which the script wants for its start
 RECORDED_WITHIN = 120.0  # seconds after the end of the script: enough for millions of files
 
 
@@ -41,7 +42,8 @@ class Inputs:
     lease: Lease
     mounted: Mapping[str, Mounted]  # those that are mounted lazily, by name
     bound: Sequence[Bound] = ()
-    recording: Thread | None = None  # records what is seen of the bound ones, from `begun` on
+    recording: Thread | None = None  # records what nobody has listed before, from `begun` on
+    ending: Event = field(default_factory=Event)
 
     @property
     def processes(self) -> set[int]:
@@ -54,6 +56,7 @@ class Inputs:
 
     def end(self) -> None:
         """Let go of what was fetched and mounted. Nothing stays mounted."""
+        self.ending.set()
         for mounted in self.mounted.values():
             mounted.end()
         for bound in self.bound:
@@ -94,8 +97,10 @@ def bring_inputs(
     except BaseException:
         Inputs(plan.launch, lease, node.mounted, node.bound).end()
         raise
-    recording = Thread(target=_record, args=(node, later), daemon=True) if later and plan.node == 0 else None
-    return Inputs(launch, lease, node.mounted, node.bound, recording)
+    ending = Event()
+    wanted = later and plan.node == 0
+    recording = Thread(target=_record, args=(node, later, ending), daemon=True) if wanted else None
+    return Inputs(launch, lease, node.mounted, node.bound, recording, ending)
 
 
 class _Soon:
@@ -168,8 +173,9 @@ def _size(record: Mapping[str, Any]) -> str:
     return f"{size}, {record['bytes']:,} bytes" if "bytes" in record else size
 
 
-def _record(node: Node, later: Mapping[str, Later]) -> None:
+def _record(node: Node, later: Mapping[str, Later], ending: Event) -> None:
     """Record what is seen of folders that are shown as they are. It takes longer than to show them."""
+    ending.wait(RECORDED_AFTER)
     client = RetryingClient.of(node.plan, node.folder)
     for name, worked_out in later.items():
         try:

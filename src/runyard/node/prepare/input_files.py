@@ -154,7 +154,10 @@ def _by_names(node: Node, each: Mapping[str, Any], folder: str, names: str, plac
     ways = LINKED_BEFORE
     found = trees.find(cache.folder, name, cache.is_whole)
     if found is None:
-        making = trees.Making(cache.folder, name)
+        try:
+            making = cache.tree_of(dataset, folder, name)
+        except OSError as error:
+            raise out_of_disk(error, cache.folder) from error
         try:
             linked = making.link_all_of(folder, node.check)
             if linked is None or linked.value != names:  # it changes just now: the listing tells what there is

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, TypeVar
 
 from runyard.client.http import quote
 from runyard.contracts.data import datasets as contract
@@ -15,11 +15,12 @@ from runyard.sdk.data import lineage
 from runyard.sdk.exceptions import UserErrorException
 
 if TYPE_CHECKING:
-    from runyard.client.data.listing import Listing
+    from runyard.client.data.listing import Get, Listing
     from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
     from runyard.sdk.workspace.workspace import Workspace
 
 Self = TypeVar("Self", bound="AbstractDataset")
+Told = TypeVar("Told")
 
 
 class _Factory:
@@ -190,8 +191,12 @@ class AbstractDataset:
     def _listing(self) -> Listing:
         from runyard.client.data.listing import listing
 
+        return self._asked(listing)
+
+    def _asked(self, ask: Callable[[Get, str], Told]) -> Told:
+        """What the server tells of the files, once the definition is saved."""
         here = self._saved()
-        return listing(lambda path, params: here.service.get(path, params), _address(here, str(self.id)))
+        return ask(lambda path, params: here.service.get(path, params), _address(here, str(self.id)))
 
     def _steps(self) -> list[str]:
         """What is done with the files, in words of SDK v1."""

@@ -26,7 +26,9 @@ class FileDataset(AbstractDataset):
 
     def to_path(self) -> list[str]:
         """The path of each file below the folder that a download makes."""
-        return list(self._listing().layout())
+        from runyard.client.data.listing import paths
+
+        return list(self._asked(paths))
 
     def download(
         self, target_path: str | None = None, overwrite: bool = False, ignore_not_found: bool = False

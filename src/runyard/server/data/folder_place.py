@@ -26,10 +26,11 @@ class FolderPlace(Place):
     def __init__(self, name: str, folder: Path, make: bool = False) -> None:
         self._name = name
         self._folder = folder
+        self._above = f"{folder}/"
         if make:
             folder.mkdir(parents=True, exist_ok=True)
 
-    def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
+    def files(self, below: str = "", after: str | None = None, facts: bool = True) -> Iterator[Stored]:
         if not self._folder.is_dir():
             raise self._problem("the folder is not there", self._folder)
         root = os.path.join(self._folder, below) if below else str(self._folder)
@@ -37,9 +38,9 @@ class FolderPlace(Place):
             if after is None or below > after:
                 yield stored(below, os.stat(root))
             return
-        yield from self._walk(root, below + "/" if below else "", after)
+        yield from self._walk(root, below + "/" if below else "", after, facts)
 
-    def _walk(self, folder: str, prefix: str, after: str | None) -> Iterator[Stored]:
+    def _walk(self, folder: str, prefix: str, after: str | None, facts: bool) -> Iterator[Stored]:
         """Sorted by the whole path, a folder where its name and a '/' belong. Links to folders are not followed."""
         try:
             with os.scandir(folder) as entries:
@@ -54,10 +55,14 @@ class FolderPlace(Place):
             path = prefix + name
             if name.endswith("/"):
                 if after is None or path > after or after.startswith(path):
-                    yield from self._walk(os.path.join(folder, name), path, after)
+                    yield from self._walk(os.path.join(folder, name), path, after, facts)
             elif (after is None or path > after) and not (name[0] == "." and contract.PART.fullmatch(name)):
+                each = inside[name]
+                if not facts and each.is_file(follow_symlinks=False):
+                    yield Stored(path, None, None, None)
+                    continue
                 try:
-                    status = inside[name].stat()
+                    status = each.stat()
                 except OSError:
                     continue  # a link to nowhere, or gone meanwhile
                 if stat.S_ISREG(status.st_mode):
@@ -117,7 +122,7 @@ class FolderPlace(Place):
             raise self._problem(error.strerror or str(error), self._folder / path) from None
 
     def local(self, path: str) -> str | None:
-        return f"{self._folder}/{path}"
+        return self._above + path
 
     def _problem(self, why: str, place: Path) -> Problem:
         return Problem(

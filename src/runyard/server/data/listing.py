@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -67,20 +68,39 @@ class Position:
         return Position(source, stored, tuple(counts))
 
 
-def files(
-    definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, after: Position | None = None
-) -> Iterator[tuple[Listed, Position]]:
-    """The files of a dataset in their order, each layout path once, and where to go on after each. A Problem says which
-    source cannot be had. Nothing but the current folder is remembered."""
-    counts = list(after.counts) if after is not None else [0] * len(definition.steps)
-    for each in file_steps.chosen(definition, _all(definition, maps, place_of, after), _seen, counts):
-        yield each, Position(each.number, each.stored, tuple(counts))
+class Going:
+    """The files of a dataset in their order, each layout path once, page by page. A Problem says which source cannot be
+    had. Nothing but the current folder is remembered.
+
+    Without `facts` only `path` is sure to be known of a file, which takes far less time on a disk."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        maps: Mapping[str, str],
+        place_of: PlaceOf,
+        after: Position | None = None,
+        facts: bool = True,
+    ) -> None:
+        self._counts = list(after.counts) if after is not None else [0] * len(definition.steps)
+        needs = facts or any(step["step"] == contract.FILTER for step in definition.steps)
+        listed = _all(definition, maps, place_of, after, needs)
+        self._files = file_steps.chosen(definition, listed, _seen, self._counts)
+        self._ahead: list[Listed] = []
+
+    def page(self, limit: int) -> tuple[list[Listed], Position | None]:
+        """The next files, at most so many, and where to go on after them; None when that was all."""
+        found = self._ahead
+        found += itertools.islice(self._files, limit - len(found))
+        counts = tuple(self._counts)  # before a look at what follows
+        self._ahead = list(itertools.islice(self._files, 1))
+        return found, Position(found[-1].number, found[-1].stored, counts) if self._ahead else None
 
 
 def state(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf) -> seen.State:
     """The whole listing in one word, as whoever gets the listing works it out."""
     found = seen.State()
-    for each in file_steps.chosen(definition, _all(definition, maps, place_of, None), _seen):
+    for each in file_steps.chosen(definition, _all(definition, maps, place_of), _seen):
         known = None
         if each.local is None and each.datastore is not None:
             known = place_of(each.datastore).known_as(each.stored)
@@ -133,7 +153,11 @@ def is_single(definition: Definition, found: list[Listed]) -> bool:
 
 
 def _all(
-    definition: Definition, maps: Mapping[str, str], place_of: PlaceOf, after: Position | None
+    definition: Definition,
+    maps: Mapping[str, str],
+    place_of: PlaceOf,
+    after: Position | None = None,
+    facts: bool = True,
 ) -> Iterator[Listed]:
     earlier = _Earlier(definition)
     if definition.sources[0].url is not None:
@@ -150,9 +174,13 @@ def _all(
         if after is not None and number < after.source:
             continue
         resumed = after.stored if after is not None and number == after.source else None
-        for each in _in_datastore(definition, source, place_of(str(source.datastore)), resumed):
+        listed = _in_datastore(definition, source, place_of(str(source.datastore)), resumed, facts)
+        if not number:
+            yield from listed
+            continue
+        for each in listed:
             if earlier.is_new(number, each.stored):
-                yield each._replace(number=number) if number else each
+                yield each._replace(number=number)
 
 
 class _Earlier:
@@ -177,8 +205,6 @@ class _Earlier:
         return self._urls[str(self._sources[number].url)] == number
 
     def is_new(self, number: int, path: str) -> bool:
-        if not number:
-            return True
         store, folder = str(self._sources[number].datastore), path
         while True:
             if self._plain.get((store, folder), number) < number:
@@ -224,25 +250,27 @@ def _mapped_to_datastore(path: str, source: Source, name: str, below: str, place
     return Listed(path, str(source), *facts, place.local(below), None, name, below, whole=True)
 
 
-def _in_datastore(definition: Definition, source: Source, place: Place, after: str | None) -> Iterator[Listed]:
+def _in_datastore(
+    definition: Definition, source: Source, place: Place, after: str | None, facts: bool
+) -> Iterator[Listed]:
     wanted = contract.normal(source.path)
     fits = contract.matcher(wanted)
     below = contract.fixed_part(wanted) if contract.is_pattern(wanted) else wanted
     layout_of, name = contract.layout_of(definition, source), str(source)
     found = after is not None
-    for each in place.files(below, after):
-        if not fits(each.path):
+    local, datastore = place.local, source.datastore
+    for path, size, etag, modified in place.files(below, after, facts):
+        if not fits(path):
             continue
         found = True
-        layout = layout_of(each.path)
+        layout = layout_of(path)
         if not contract.is_safe(layout):
             raise Problem(
                 "bad_dataset",
-                f"{source} has a file that would leave its folder: {each.path[:200]!r}.",
+                f"{source} has a file that would leave its folder: {path[:200]!r}.",
                 "Rename it, or choose the files with a pattern that does not mean it.",
             )
-        path, facts = each.path, (each.size, each.etag, each.modified)
-        yield Listed(layout, name, *facts, place.local(path), None, source.datastore, path, path == wanted)
+        yield Listed(layout, name, size, etag, modified, local(path), None, datastore, path, path == wanted)
     if not found:
         raise Problem(
             "source_empty",
@@ -257,9 +285,9 @@ def _seen(each: Listed) -> file_steps.Seen:
     return file_steps.Seen(each.path, each.source if mapped else f"/{each.stored}", each.size, each.modified)
 
 
-def content_address(id: str, path: str) -> str:
-    """Where the server itself gives a file, below the workspace."""
-    return f"datasets/{quote(id, safe='')}/content?path={quote(path, safe='')}"
+def content_address(id: str) -> str:
+    """Where the server itself gives a file, below the workspace: its path, quoted, comes behind this."""
+    return f"datasets/{quote(id, safe='')}/content?path="
 
 
 def _unreachable(url: str, looked_at: str, answer: str) -> Problem:

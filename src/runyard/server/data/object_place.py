@@ -44,7 +44,7 @@ class ObjectPlace(Place):
         self._name, self._store, self._signs, self._secrets = name, store, signs, secrets
         self._is_azure = kind in (contract.AZURE_BLOB, contract.GEN2)
 
-    def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
+    def files(self, below: str = "", after: str | None = None, facts: bool = True) -> Iterator[Stored]:
         import obstore
 
         with self._said():

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
+
+from runyard.server.data.listing import Going
 
 KEPT = 30.0
 MOST = 8
 
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, str]
+"""Workspace, dataset, what is told of the files, and where it goes on."""
 
 _lock = threading.Lock()
-_going: dict[Key, tuple[float, Iterator[Any]]] = {}
+_going: dict[Key, tuple[float, Going]] = {}
 
 
-def keep(key: Key, listing: Iterator[Any]) -> None:
+def keep(key: Key, listing: Going) -> None:
     """Keep a listing for whoever asks for what comes next."""
     with _lock:
         while len(_going) >= MOST:
@@ -27,7 +28,7 @@ def keep(key: Key, listing: Iterator[Any]) -> None:
             _look_again()
 
 
-def take(key: Key) -> Iterator[Any] | None:
+def take(key: Key) -> Going | None:
     """A listing that was kept, for one request alone."""
     with _lock:
         found = _going.pop(key, None)

@@ -40,8 +40,9 @@ class Place(ABC):
     """Where the files of a datastore are. A Problem says why something cannot be done."""
 
     @abstractmethod
-    def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
-        """The files below a folder (or the one file of that path), sorted by path, from the first one after `after`."""
+    def files(self, below: str = "", after: str | None = None, facts: bool = True) -> Iterator[Stored]:
+        """The files below a folder (or the one file of that path), sorted by path, from the first one after `after`.
+        Without `facts`, all but their paths may be left out."""
 
     @abstractmethod
     def look(self, path: str) -> Stored | None:

@@ -19,7 +19,7 @@ class WebPlace(Place):
         self._name = name
         self._url = url.rstrip("/")
 
-    def files(self, below: str = "", after: str | None = None) -> Iterator[Stored]:
+    def files(self, below: str = "", after: str | None = None, facts: bool = True) -> Iterator[Stored]:
         found = self.look(below) if below else None
         if found is None:
             raise Problem(

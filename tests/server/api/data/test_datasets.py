@@ -68,6 +68,10 @@ def test_files_of_web_addresses_are_listed_with_their_sizes(client: Client) -> N
         rest = client.ok("GET", f"{PATH}/{many['id']}/files?limit=1&after={quote(page['next'])}")
         assert [*page["files"], *rest["files"]] == found["files"]
         assert rest["next"] is None
+        names = client.ok("GET", f"{PATH}/{many['id']}/paths?limit=1")
+        more = client.ok("GET", f"{PATH}/{many['id']}/paths?limit=1&after={quote(names['next'])}")
+        assert [*names["paths"], *more["paths"]] == [each["path"] for each in found["files"]]
+        assert more["next"] is None
         one = client.ok("POST", PATH, of(f"{web.url}/d/a"))
         web.no_head = True
         found = client.ok("GET", f"{PATH}/{one['id']}/files")

@@ -1,4 +1,7 @@
-"""Routes of mapped addresses: where the files of a web address that is gone are now."""
+"""Routes of mapped addresses: where the files of a web address that is gone are now.
+
+A run reads the map of its workspace, so that its script finds data as a notebook does; the user changes it.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ from runyard.contracts.data import address_map
 from runyard.server.context import Context
 from runyard.server.middleware.auth import User
 from runyard.server.middleware.problems import Problem
+from runyard.server.middleware.reach import Within
 from runyard.server.responses.documents import answer
 from runyard.store.runs import workspace_settings
 
-router = APIRouter(prefix="/api/workspaces/{workspace}/data-map", tags=["data"], dependencies=[User])
+router = APIRouter(prefix="/api/workspaces/{workspace}/data-map", tags=["data"])
 
 
 class NewMap(BaseModel):
@@ -27,12 +31,12 @@ class NewMap(BaseModel):
 
 
 @router.get("", summary="The mapped addresses of a workspace")
-def find(workspace: str, context: Context) -> Response:
+def find(workspace: Within, context: Context) -> Response:
     with context.store.database.read() as connection:
         return answer({"map": _maps(connection, workspace)})
 
 
-@router.put("", summary="Say where the files of addresses with a prefix are now")
+@router.put("", summary="Say where the files of addresses with a prefix are now", dependencies=[User])
 def put(workspace: str, body: NewMap, context: Context) -> Response:
     try:
         address_map.check(body.prefix, body.place)
@@ -44,7 +48,7 @@ def put(workspace: str, body: NewMap, context: Context) -> Response:
         )
 
 
-@router.delete("", summary="Read addresses with a prefix themselves again")
+@router.delete("", summary="Read addresses with a prefix themselves again", dependencies=[User])
 def remove(workspace: str, prefix: str, context: Context) -> Response:
     with context.store.database.write() as connection:
         maps = _maps(connection, workspace)

@@ -6,10 +6,10 @@ A run's token reads the datasets of its own workspace, also where runs do not lo
 from __future__ import annotations
 
 import functools
-import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Query
 from fastapi import Path as PathValue
@@ -35,6 +35,7 @@ router = APIRouter(prefix="/api/workspaces/{workspace}/datasets", tags=["data"])
 
 MOST = 10_000
 """Files in one answer."""
+MOST_PATHS = 20_000
 
 Number = Annotated[int, PathValue(ge=1, le=2**62)]
 Version = Annotated[int | None, Query(ge=1, le=2**62)]
@@ -126,27 +127,34 @@ def files(
     _may_read(context, caller, workspace)
     definition, maps, settings = _definition(context, workspace, id)
     place_of = places(context, workspace)
-    key = (workspace, id, after or "")
-    going = paused.take(key) if after is not None else None
-    if going is None:
-        position = listing.Position.parse(after, len(definition.steps)) if after is not None else None
-        going = listing.files(definition, maps, place_of, position)
-    found = list(itertools.islice(going, limit))
-    more = next(going, None)
-    following = str(found[-1][1]) if more is not None else None
-    if more is not None:
-        paused.keep((workspace, id, str(following)), itertools.chain([more], going))
-    listed = [each for each, _ in found]
-    single = after is None and more is None and listing.is_single(definition, listed)
+    begin = functools.partial(listing.Going, definition, maps, place_of)
+    listed, following = _page(begin, (workspace, id, "files"), after, len(definition.steps), limit)
+    single = after is None and following is None and listing.is_single(definition, listed)
     return answer(
         {
-            "files": [_file(id, each) for each in listing.with_addresses(listed, place_of)],
+            "files": _described(id, listing.with_addresses(listed, place_of)),
             "single": single,
             "several": definition.several,
             "mounting": {"above": workspace_settings.lazy_above(settings), "python": mount_python()},
             "next": following,
         }
     )
+
+
+@router.get("/{id}/paths", summary="Where the files of a dataset lie in a run, and no more of them")
+def paths(
+    workspace: str,
+    id: str,
+    caller: AnyCaller,
+    context: Context,
+    after: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_PATHS)] = MOST_PATHS,
+) -> Response:
+    _may_read(context, caller, workspace)
+    definition, maps, _ = _definition(context, workspace, id)
+    begin = functools.partial(listing.Going, definition, maps, places(context, workspace), facts=False)
+    listed, following = _page(begin, (workspace, id, "paths"), after, len(definition.steps), limit)
+    return answer({"paths": [each.path for each in listed], "next": following})
 
 
 @router.get("/{id}/state", summary="The listing of a dataset in one word, which changes when a file does")
@@ -216,15 +224,37 @@ def _document(row: Dataset) -> Json:
     }
 
 
-def _file(id: str, each: listing.Listed) -> Json:
-    return {
-        "path": each.path,
-        "source": each.source,
-        "size": each.size,
-        "etag": each.etag,
-        "modified": each.modified,
-        "local": each.local,
-        "url": each.url,
-        "address": each.address,
-        "content": listing.content_address(id, each.path) if each.local or each.datastore else None,
-    }
+def _page(
+    begin: Callable[[listing.Position | None], listing.Going],
+    key: tuple[str, str, str],
+    after: str | None,
+    steps: int,
+    limit: int,
+) -> tuple[list[listing.Listed], str | None]:
+    """A page of a listing, and what its next one is asked for with; None when that was all."""
+    going = paused.take((*key, after)) if after is not None else None
+    if going is None:
+        going = begin(listing.Position.parse(after, steps) if after is not None else None)
+    found, position = going.page(limit)
+    if position is None:
+        return found, None
+    paused.keep((*key, str(position)), going)
+    return found, str(position)
+
+
+def _described(id: str, found: Sequence[listing.Listed]) -> list[Json]:
+    content = listing.content_address(id)
+    return [
+        {
+            "path": each.path,
+            "source": each.source,
+            "size": each.size,
+            "etag": each.etag,
+            "modified": each.modified,
+            "local": each.local,
+            "url": each.url,
+            "address": each.address,
+            "content": content + quote(each.path) if each.local or each.datastore else None,
+        }
+        for each in found
+    ]
