@@ -66,7 +66,8 @@ class Controller:
         self._former: list[Trial] = []
         self._best: Trial | None = None  # of those that have logged a number
         self._stored_best: tuple[int, float] | None = None
-        self._one_went_well = False
+        self._failed: list[str] = []
+        self._one_went_well = False  # it has completed, or a policy has stopped it
         self._exhausted = False
         self._over = False
         self._failure: dict[str, Any] | None = None
@@ -115,7 +116,9 @@ class Controller:
                 self._live.add(row.number)
                 if trial.intervals:
                     self._to_judge.append((row.number, trial.intervals))
-            elif row.intervals is None:
+                continue
+            self._note_end(trial)
+            if row.intervals is None:
                 self._unstored.add(row.number)
 
     def _trial_of(self, row: sweeps.StoredTrial) -> Trial:
@@ -184,7 +187,7 @@ class Controller:
         self._live.discard(number)
         self._unstored.add(number)
         trial = self.trials[number]
-        self._note(trial)
+        self._note_end(trial)
         found = f"best {shown(trial.best)}" if trial.best is not None else f"logged no {self._sweep.metric!r}"
         self._log.say(CONTROLLER, f"{trial.run_id} is {status}: {found} after {trial.intervals} intervals")
         self._give_up_where_all_fail()
@@ -316,14 +319,12 @@ class Controller:
             self._hands.stop(self.trials[number].run_id, self.trials[number].verdict or f"stopped: {why}")
 
     def _give_up_where_all_fail(self) -> None:
-        ended = len(self.trials) - len(self._live)
         enough = min(self._sweep.runs, max(3, min(self._sweep.at_once, FIRST_FAILURES)))
-        if self.stopping is None and ended >= enough and not self._one_went_well:
-            first = next(trial for trial in self.trials.values() if trial.ended)
+        if self.stopping is None and len(self._failed) >= enough and not self._one_went_well:
             self._give_up(
                 "EveryChildFailed",
-                f"All of the first {ended} children failed, so no more are started. `runyard show {first.run_id}` "
-                "tells why the first one did.",
+                f"All of the first {len(self._failed)} children failed, so no more are started. `runyard show "
+                f"{self._failed[0]}` tells why the first one did.",
             )
 
     def _give_up(self, code: str, message: str) -> None:
@@ -347,14 +348,15 @@ class Controller:
         best = self._best
         ended = len(self.trials)
         stopped = sum(trial.verdict is not None and trial.status == names.CANCELED for trial in self.trials.values())
-        failed = sum(trial.status == names.FAILED for trial in self.trials.values())
+        failed = len(self._failed)
         counted = f"{ended} children, {stopped} stopped early, {failed} failed"
         if parent.status == names.CANCEL_REQUESTED:
             return Fact(states.ENDED, outcome="canceled", reason=f"cancelled: {counted}")
         failure = self._failure
-        if failure is None and ended and failed == ended:
+        if failure is None and self.stopping is None and failed and not self._one_went_well:
+            others = "" if failed == ended else " that were not canceled"
             message = (
-                f"All {ended} children failed. `runyard show {self.trials[0].run_id}` tells why the first one did."
+                f"All {failed} children{others} failed. `runyard show {self._failed[0]}` tells why the first one did."
             )
             failure = {"code": "EveryChildFailed", "message": message}
         if failure is not None:
@@ -379,10 +381,16 @@ class Controller:
         return None if self._best is None or self._best.best is None else (self._best.number, self._best.best)
 
     def _note(self, trial: Trial) -> None:
-        """A trial has logged, or ended: it may be the best one now, and whether all have failed is known anew."""
+        """A trial has logged, or was loaded: it may be the best one now."""
         rivals = [trial] if self._best is None else sorted((self._best, trial), key=lambda each: each.number)
         self._best = best_of(rivals, self._sweep.maximizes)
-        self._one_went_well |= trial.ended and trial.status != names.FAILED
+
+    def _note_end(self, trial: Trial) -> None:
+        """A trial has ended. One that was canceled, other than by a policy, tells neither good nor bad."""
+        if trial.status == names.FAILED:
+            self._failed.append(trial.run_id)
+        elif trial.status == names.COMPLETED or trial.verdict is not None:
+            self._one_went_well = True
 
     # -- words --------------------------------------------------------------------------------------------------------
 
