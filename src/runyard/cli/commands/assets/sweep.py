@@ -94,7 +94,7 @@ def start(
         raise bad_parameter("name what to sample, such as --param lr=loguniform(-6,-1).", param_hint="--param")
     if not metric:
         raise bad_parameter("name the metric that the script logs, such as --metric accuracy.", param_hint="--metric")
-    space = dict(_parameter(each) for each in param)
+    space = _space(param)
     folder, inside = _source_and_script(script, source)
 
     from runyard.cli import api
@@ -263,6 +263,15 @@ def in_order(standing: dict[str, Any]) -> list[dict[str, Any]]:
 def _best_value(standing: dict[str, Any]) -> str:
     first = in_order(standing)[:1]
     return formatting.number(first[0]["best"]) if first and first[0]["best"] is not None else ""
+
+
+def _space(given: list[str]) -> dict[str, list[Any]]:
+    space: dict[str, list[Any]] = {}
+    for name, expression in map(_parameter, given):
+        if name in space:
+            raise bad_parameter(f"{name!r} is given twice.", param_hint="--param")
+        space[name] = expression
+    return space
 
 
 def _parameter(given: str) -> tuple[str, list[Any]]:
