@@ -31,12 +31,16 @@ class Contender:
     title: str
     package: str
     script: str
+    kind: tuple[str, ...] = ()
 
 
 CONTENDERS = {
-    "Optuna": Contender("Optuna {}, 8 processes and a journal file", "optuna", "sweep_optuna.py"),
-    "Ray Tune": Contender("Ray Tune {}", "ray", "sweep_ray.py"),
-    "submitit": Contender("submitit {}, local", "submitit", "sweep_submitit.py"),
+    "Optuna": Contender("Optuna {}: 8 workers, each trial a process", "optuna", "sweep_optuna.py", ("process",)),
+    "Optuna's functions": Contender(
+        "Optuna {}: 8 workers, each trial a function call in one of them", "optuna", "sweep_optuna.py", ("function",)
+    ),
+    "Ray Tune": Contender("Ray Tune {}: 8 actors, each trial a process", "ray", "sweep_ray.py"),
+    "submitit": Contender("submitit {}, local: each trial a process", "submitit", "sweep_submitit.py"),
 }
 
 
@@ -53,17 +57,20 @@ def run(quick: bool, say: Say) -> list[Table]:
         (rate, busy, gap) = outcome.samples[0]
         rows.append((_title(name), rates([rate]), duration(busy), duration(gap)))
     notes = (
-        f"{counts[0]} trials that do nothing, and {counts[1]} that last half a second. Each is a process that writes "
-        "down when it begins and when it ends; the trial that begins eighth after another takes its place. Medians of "
-        "one run each. Trials that do nothing keep the whole machine busy: from one to the next is then what eight "
-        "trials cost. Runyard has a record, a log and a history for each; Optuna has a line in a journal.",
+        f"{counts[0]} trials that do nothing, and {counts[1]} that last half a second. Each writes down when it begins "
+        "and when it ends; the trial that begins eighth after another takes its place. Medians of one run each. Trials "
+        "that do nothing keep the whole machine busy: from one to the next is then what eight trials cost. A trial "
+        "that is a process is the same shell script everywhere, in place of a training script. Runyard starts it in a "
+        "folder of its own with its files, keeps its parameters, its states and what it prints, and would end it with "
+        "all its children; Optuna's objective starts it by `subprocess.run` and writes lines to a journal file. As a "
+        "function call nothing is started: a trial shares process, memory and crashes with those before it.",
     )
     return [Table("A sweep of short trials", COLUMNS, tuple(rows), notes)]
 
 
 def _title(name: str) -> str:
     if name == "Runyard":
-        return "Runyard, on this machine"
+        return "Runyard, on this machine: each trial a process"
     try:
         found = venvs.peers(venvs.SWEEPERS, lambda said: None).version(CONTENDERS[name].package)
     except NotInstalled:
@@ -78,20 +85,25 @@ def _runyard(counts: tuple[int, int], say: Say) -> tuple[float, float, float]:
 
 
 def _peer(name: str, counts: tuple[int, int], say: Say) -> Callable[[], tuple[float, float, float]]:
-    return lambda: _both(venvs.peers(venvs.SWEEPERS, say), CONTENDERS[name].script, counts)
+    contender = CONTENDERS[name]
+    return lambda: _both(venvs.peers(venvs.SWEEPERS, say), contender.script, counts, contender.kind)
 
 
-def _both(environment: Environment, script: str, counts: tuple[int, int], **more: str) -> tuple[float, float, float]:
+def _both(
+    environment: Environment, script: str, counts: tuple[int, int], kind: tuple[str, ...] = (), **more: str
+) -> tuple[float, float, float]:
     """Trials per second, and the two gaps."""
-    rate, busy = _told(environment, script, counts[0], 0.0, **more)
-    _, gap = _told(environment, script, counts[1], SECONDS, **more)
+    rate, busy = _told(environment, script, counts[0], 0.0, kind, **more)
+    _, gap = _told(environment, script, counts[1], SECONDS, kind, **more)
     return rate, busy, gap
 
 
-def _told(environment: Environment, script: str, count: int, seconds: float, **more: str) -> tuple[float, float]:
+def _told(
+    environment: Environment, script: str, count: int, seconds: float, kind: tuple[str, ...], **more: str
+) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(prefix="sweep-benchmark-", ignore_cleanup_errors=True) as folder:
         marks = str(Path(folder) / "marks")
-        command = [environment.python, measure.script(script), str(count), str(AT_ONCE), str(seconds), marks]
+        command = [environment.python, measure.script(script), str(count), str(AT_ONCE), str(seconds), marks, *kind]
         told = measure.answer(command, more, timeout=1200)
     if told["trials"] < count or told["seconds"] <= 0:
         raise Failed(f"an impossible answer: {told}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 import sys
 import tempfile
 import time
@@ -19,10 +19,10 @@ def main(count: int, at_once: int, seconds: float, path: str) -> None:
     environment = Environment("user-managed-env")
     environment.python.user_managed_dependencies = True
     with tempfile.TemporaryDirectory() as folder:
-        shell = shlex.join([*sweep_marks.command(path, seconds), "-"])
-        config = ScriptRunConfig(folder, command=[shell], compute_target="local", environment=environment)
+        script = os.path.basename(sweep_marks.program(folder, path, seconds))
+        config = ScriptRunConfig(folder, script, compute_target="local", environment=environment)
         sweep = HyperDriveConfig(
-            RandomParameterSampling({"x": uniform(0, 1)}, {"seed": 1}),
+            RandomParameterSampling({"--x": uniform(0, 1)}, {"seed": 1}),
             "none",
             PrimaryMetricGoal.MAXIMIZE,
             max_total_runs=count,

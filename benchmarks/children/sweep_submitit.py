@@ -15,6 +15,7 @@ def main(count: int, at_once: int, seconds: float, path: str) -> None:
     import sweep_marks  # type: ignore[import-not-found]  # beside this script
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        program = sweep_marks.program(folder, path, seconds)
         executor = submitit.LocalExecutor(folder=folder)
         executor.update_parameters(timeout_min=5)
         began = time.time()
@@ -23,7 +24,7 @@ def main(count: int, at_once: int, seconds: float, path: str) -> None:
             while len(under_way) == at_once:  # it has no queue of its own on one machine
                 under_way = [job for job in under_way if not job.done()]
                 time.sleep(0.005)
-            command = [*sweep_marks.command(path, seconds), str(random.random())]
+            command = [program, "--x", str(random.random())]
             under_way.append(executor.submit(submitit.helpers.CommandFunction(command, verbose=False)))
         for job in under_way:
             job.result()

@@ -50,6 +50,8 @@ def names_in(document: Any) -> set[str]:
     """The names of the secrets that a document refers to."""
     if isinstance(document, str):
         return set(_REFERENCE.findall(document)) if PREFIX in document else set()
+    if document is None or isinstance(document, (int, float)):  # most values: the abstract class is not asked
+        return set()
     if isinstance(document, (dict, Mapping)):
         document = list(document.values())
     if isinstance(document, (list, tuple)):

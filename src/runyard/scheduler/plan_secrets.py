@@ -14,6 +14,8 @@ def reveal(launch: Mapping[str, Any], secret_of: Callable[[str], str]) -> tuple[
     The names stay in the environment: whoever builds it gets the values beside it, and logs the names.
     """
     values = {name: secret_of(name) for name in sorted(secrets.names_in(launch))}
+    if not values:
+        return dict(launch), {}
     revealed = {
         key: value if key in ("environment", "notes") else _in_place(value, values) for key, value in launch.items()
     }

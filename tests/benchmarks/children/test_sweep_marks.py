@@ -28,9 +28,14 @@ def test_the_trial_that_takes_a_place_begins_as_many_later_as_run_at_once(
 
 
 def test_a_trial_writes_down_when_it_begins_and_when_it_ends(tmp_path: Path) -> None:
-    marks = tmp_path / "marks"
-    subprocess.run(sweep_marks.command(str(marks), 0.0), check=True)
-    assert not (tmp_path / "marks.ends").exists()
-    subprocess.run(sweep_marks.command(str(marks), 0.01), check=True)
-    begun, ended = (float(path.read_text().split()[-1]) for path in (marks, tmp_path / "marks.ends"))
-    assert begun < ended
+    """A process and a call tell the same, or the rows of the table could not be compared."""
+    for kind in ("process", "function"):
+        marks = tmp_path / f"it's a {kind}"
+        for seconds in (0.0, 0.01):
+            if kind == "process":
+                subprocess.run([sweep_marks.program(str(tmp_path), str(marks), seconds), "--x", "0.5"], check=True)
+            else:
+                sweep_marks.call(str(marks), seconds)
+            assert (tmp_path / f"{marks.name}.ends").exists() == bool(seconds)
+        begun, ended = (float(path.read_text().split()[-1]) for path in (marks, tmp_path / f"{marks.name}.ends"))
+        assert begun < ended

@@ -30,6 +30,22 @@ def test_a_table_on_a_terminal_keeps_the_first_column_whole(
     assert run_id in capsys.readouterr().out
 
 
+def test_a_long_last_column_comes_below_the_rows_of_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    why = "stopped at interval 4: 0.71, the best has 0.93"
+    rows = [("7", "Canceled", "lr=0.1", why), ("8", "Completed", "[lr]", "")]
+    screen.table(("CHILD", "STATUS", "PARAMETERS", "WHY"), rows, status_column=1)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert [line.split() for line in (lines[1], lines[3])] == [["7", "Canceled", "lr=0.1"], ["8", "Completed", "[lr]"]]
+    assert (lines[0].split(), lines[2], len(lines)) == (["CHILD", "STATUS", "PARAMETERS"], why, 4)
+    monkeypatch.setenv("COLUMNS", "100")
+    screen.table(("CHILD", "STATUS", "PARAMETERS", "WHY"), rows, status_column=1)
+    assert why in capsys.readouterr().out.splitlines()[1]
+
+
 def test_nothing_moves_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     with screen.spinner("waiting"), screen.progress("Copying") as progress:
         progress(0.5)

@@ -51,8 +51,14 @@ def test_it_comes_back_as_it_was() -> None:
         ({"policy": {"name": "TruncationSelection"}}, "truncation_percentage"),
         ({"policy": {"name": "TruncationSelection", "properties": {"truncation_percentage": 100}}}, "from 1 to 99"),
         ({"policy": {"name": "ASHA", "properties": {"reduction_factor": 1}}}, "from 2 on"),
+        ({"policy": {"name": "MedianStopping", "properties": {"evaluaton_interval": 2}}}, "not 'evaluaton_interval'"),
+        ({"policy": {"name": "ASHA", "properties": {"evaluation_interval": 2}}}, "takes min_intervals"),
     ],
 )
 def test_what_could_come_to_nothing_is_refused(change: dict[str, Any], words: str) -> None:
     with pytest.raises(BadSpace, match=words):
         replace(GOOD, **change).check()
+
+
+def test_a_policy_of_ones_own_takes_what_it_likes() -> None:
+    replace(GOOD, policy={"name": "mine:Impatient", "properties": {"patience": 3}}).check()

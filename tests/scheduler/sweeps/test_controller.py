@@ -97,6 +97,26 @@ def test_when_the_first_ones_all_fail_no_more_are_started(yard: SweepYard) -> No
     assert len(yard.children()) < 6
 
 
+def test_a_sweep_that_was_given_up_and_extended_is_given_up_again(yard: SweepYard) -> None:
+    """The children that were canceled with it are no sign that anything works."""
+    yard.sweep(runs=4, at_once=2)
+    for number in range(3):
+        yard.placed(f"HD_1_{number}")
+        yard.end(f"HD_1_{number}", "failed")
+    for each in yard.under_way():
+        yard.end(each, "canceled")
+    yard.reach("HD_1", "Failed")
+    before = len(yard.children())
+    yard.scheduler.sweeps.extend("HD_1", 20)
+    yard.placed(f"HD_1_{before}")
+    yard.end(f"HD_1_{before}", "failed")
+    for each in yard.under_way():
+        yard.end(each, "canceled")
+    parent = yard.reach("HD_1", "Failed")
+    assert "All of the first 4 children failed" in str(parent.reason)
+    assert len(yard.children()) < before + 4
+
+
 def test_cancel_stops_the_children_and_starts_none_in_their_place(yard: SweepYard) -> None:
     yard.sweep(runs=20, at_once=3)
     yard.started(3)

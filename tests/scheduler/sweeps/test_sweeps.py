@@ -140,7 +140,7 @@ def test_a_place_is_filled_once_the_store_is_back(yard: SweepYard, monkeypatch: 
 def test_a_sweep_that_cannot_go_on_ends_in_words(yard: SweepYard, monkeypatch: pytest.MonkeyPatch) -> None:
     yard.sweep(runs=2, at_once=1)
     yard.started(1)
-    monkeypatch.setattr(Controller, "_best_trial", lambda self: 1 // 0)
+    monkeypatch.setattr(Controller, "_next_trials", lambda self: 1 // 0)
     yard.end("HD_1_0")
     parent = yard.reach("HD_1", "Failed")
     assert "cannot go on" in str(parent.reason)

@@ -25,3 +25,11 @@ def test_of_equal_ones_the_first_is_the_best() -> None:
     assert best_of(some, maximizes=True) is some[2]
     assert best_of(some, maximizes=False) is some[1]
     assert best_of(some[:1], maximizes=True) is None
+
+
+def test_what_it_logs_later_counts_at_its_own_interval() -> None:
+    loss = trial(0, 3.0, maximizes=False)
+    assert (loss.best, loss.average_within(1)) == (3.0, 3.0)
+    loss.values.extend([math.nan, 1.0, 2.0])
+    assert [loss.best_within(interval) for interval in (0, 1, 2, 3, 9)] == [None, 3.0, 3.0, 1.0, 1.0]
+    assert [loss.average_within(interval) for interval in (0, 2, 3, 4)] == [None, 3.0, 2.0, 2.0]

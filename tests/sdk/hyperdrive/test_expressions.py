@@ -43,3 +43,9 @@ def test_the_form() -> None:
 def test_nonsense(make: Callable[[], Any]) -> None:
     with pytest.raises(HyperDriveConfigException):
         make()
+
+
+def test_an_expression_that_belongs_to_no_parameter_yet_is_named_by_itself() -> None:
+    with pytest.raises(HyperDriveConfigException) as raised:
+        e.uniform(1, 0)
+    assert raised.value.message == "uniform: its smallest value 1 must be below its largest 0."

@@ -47,7 +47,8 @@ def test_a_run_that_is_no_sweep(store: Store, make_run: MakeRun) -> None:
 
 
 def test_the_curve_of_a_run_has_what_is_staged_and_how_far_each_journal_is(store: Store, make_run: MakeRun) -> None:
-    make_run("r")
+    make_run("HD_1", kind=SWEEP)
+    make_run("r", parent_id="HD_1")
     first = line("v", "loss", 0.5, 1.0, None) + line("v", "other", 1, 1.0, None)
     later = line("v", "loss", {"f": "nan"}, 2.0, None)
     with store.database.write() as connection:
@@ -56,7 +57,7 @@ def test_the_curve_of_a_run_has_what_is_staged_and_how_far_each_journal_is(store
         journals.accept_many(connection, [journals.incoming(serial, "w", len(first), later)])
         found = sweeps.curve(connection, "r", "loss")
         nothing = sweeps.curve(connection, "r", "accuracy")
-        names = sweeps.metric_names(connection, ["r"])
+        names = sweeps.metric_names(connection, "HD_1")
     assert (found.values[0], math.isnan(found.values[1]), len(found.values)) == (0.5, True, 2)
     assert found.offsets == nothing.offsets == {"w": len(first) + len(later)}
     assert (nothing.values, names) == ([], ["loss", "other"])

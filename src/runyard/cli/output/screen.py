@@ -17,6 +17,15 @@ from runyard.contracts import states
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
+GAP = 2
+"""Characters between two columns."""
+
+BESIDE = 24
+"""Characters of a last column that stays beside the others on a narrow terminal."""
+
+NARROWEST = 4
 
 COLOURS = {
     states.COMPLETED: "green",
@@ -81,18 +90,61 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: 
 
 
 def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], status_column: int | None) -> None:
+    """Where the table is too wide, the last column, if it is text, comes below the rows: beside them it would be a
+    word wide and many lines long."""
+    from rich.cells import cell_len
+
+    screen = console()
+    widths = [max(map(cell_len, cells)) for cells in zip(columns, *rows, strict=True)]
+    if sum(widths) + GAP * (len(widths) - 1) <= screen.width or widths[-1] <= BESIDE or len(widths) < 3:
+        screen.print(_lines(columns, rows, status_column))
+        return
+    kept = (0, status_column)
+    widths = _narrowed(widths[:-1], kept, screen.width)
+    screen.print(_lines(columns[:-1], [], status_column, widths))
+    for *cells, text in rows:
+        screen.print(_lines(columns[:-1], [cells], status_column, widths, heading=False))
+        if text:
+            from rich.padding import Padding
+
+            screen.print(Padding(text, (0, 0, 0, 2)), markup=False)
+
+
+def _lines(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    status_column: int | None,
+    widths: Sequence[int] | None = None,
+    heading: bool = True,
+) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0), show_header=heading)
     for i, column in enumerate(columns):
-        drawn.add_column(column, no_wrap=i in (0, status_column), overflow="fold")
+        width = None if widths is None else widths[i]
+        drawn.add_column(column, no_wrap=i in (0, status_column), overflow="fold", width=width)
     for row in rows:
         cells = [Text(cell) for cell in row]
         if status_column is not None:
             cells[status_column].stylize(status_colour(row[status_column]))
         drawn.add_row(*cells)
-    console().print(drawn)
+    return drawn
+
+
+def _narrowed(widths: Sequence[int], kept: Sequence[int | None], room: int) -> list[int]:
+    """Widths of columns that fit, the widest narrowed first, apart from those that are kept.
+
+    >>> _narrowed([10, 8, 6], [0], 24)
+    [10, 5, 5]
+    """
+    found = list(widths)
+    while sum(found) + GAP * (len(found) - 1) > room:
+        widest = max((i for i in range(len(found)) if i not in kept), key=lambda i: found[i], default=0)
+        if widest in kept or found[widest] <= NARROWEST:
+            break
+        found[widest] -= 1
+    return found
 
 
 @contextlib.contextmanager

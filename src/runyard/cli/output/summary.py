@@ -217,8 +217,19 @@ def sweep_lines(standing: dict[str, Any]) -> Iterator[str]:
     yield f"  {standing['goal']} {standing['metric']}: {sweep_counts(standing)}"
     best = next((each for each in standing["trials"] if each["run_id"] == standing["best"]), None)
     if best is not None:
-        given = " ".join(f"{name}={json.dumps(value)}" for name, value in best["parameters"].items())
-        yield f"  best {best['run_id']}  {formatting.number(best['best'])}  {given}"
+        yield f"  best {best['run_id']}  {formatting.number(best['best'])}  {given(best['parameters'])}"
+
+
+def given(parameters: Mapping[str, Any]) -> str:
+    """What a child of a sweep was given, short.
+
+    >>> given({"lr": 0.07940373441981904, "layers": [64, 32]})
+    'lr=0.0794037 layers=[64, 32]'
+    """
+    return " ".join(
+        f"{name}={formatting.number(value) if isinstance(value, float) else json.dumps(value)}"
+        for name, value in parameters.items()
+    )
 
 
 def sweep_counts(standing: dict[str, Any]) -> str:

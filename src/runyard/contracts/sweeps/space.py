@@ -117,7 +117,7 @@ def parse(document: object) -> dict[str, Expression]:
 
 
 def expression(parameter: str, written: object) -> Expression:
-    """The expression of one parameter."""
+    """The expression of one parameter, or of none in particular where its name is empty."""
     if not isinstance(written, (list, tuple)) or len(written) != 2 or not isinstance(written[1], (list, tuple)):
         raise BadSpace(
             f"{parameter!r} is {_shown(written)}, and no expression. Use one, such as choice(1, 2) or uniform(0, 1)."
@@ -145,36 +145,37 @@ def size(space: Space) -> int | None:
 
 
 def _check(parameter: str, made: Expression) -> None:
+    what = f"{made.name} of {parameter!r}" if parameter else made.name
     if made.name == CHOICE:
         if len(made.arguments) != 1 or not isinstance(made.arguments[0], (list, tuple)) or not made.arguments[0]:
-            raise BadSpace(f"choice of {parameter!r} has nothing to choose from.")
+            raise BadSpace(f"{what} has nothing to choose from.")
         if len(made.options) > MOST_OPTIONS:
-            raise BadSpace(f"choice of {parameter!r} has more than {MOST_OPTIONS} options.")
+            raise BadSpace(f"{what} has more than {MOST_OPTIONS} options.")
         return
     count = 1 if made.name == RANDINT else 3 if made.name in ROUNDED else 2
     if len(made.arguments) != count:
-        raise BadSpace(f"{made.name} of {parameter!r} takes {count} numbers, not {len(made.arguments)}.")
+        raise BadSpace(f"{what} takes {count} numbers, not {len(made.arguments)}.")
     for each in made.arguments:
         if isinstance(each, bool) or not isinstance(each, (int, float)) or not _is_finite(each):
-            raise BadSpace(f"{made.name} of {parameter!r} takes numbers, not {_shown(each)}.")
+            raise BadSpace(f"{what} takes numbers, not {_shown(each)}.")
     if made.name == RANDINT:
         upper = made.arguments[0]
         if not isinstance(upper, int) or upper < 1:
-            raise BadSpace(f"randint of {parameter!r} takes a whole number from 1 on, not {upper!r}.")
+            raise BadSpace(f"{what} takes a whole number from 1 on, not {upper!r}.")
         return
     first, second = made.arguments[0], made.arguments[1]
     if made.name in (UNIFORM, QUNIFORM) and first >= second:
-        raise BadSpace(f"{made.name} of {parameter!r}: its smallest value {first} must be below its largest {second}.")
+        raise BadSpace(f"{what}: its smallest value {first} must be below its largest {second}.")
     if made.name in (LOGUNIFORM, QLOGUNIFORM) and first > second:
-        raise BadSpace(f"{made.name} of {parameter!r}: its smallest exponent {first} is above its largest {second}.")
+        raise BadSpace(f"{what}: its smallest exponent {first} is above its largest {second}.")
     if made.name in (LOGUNIFORM, QLOGUNIFORM) and second > LARGEST_EXPONENT:
-        raise BadSpace(f"{made.name} of {parameter!r} takes exponents: exp({second}) is no number a computer has.")
+        raise BadSpace(f"{what} takes exponents: exp({second}) is no number a computer has.")
     if made.name in BELLS and second < 0:
-        raise BadSpace(f"{made.name} of {parameter!r}: sigma must not be negative, and is {second}.")
+        raise BadSpace(f"{what}: sigma must not be negative, and is {second}.")
     if made.name in (LOGNORMAL, QLOGNORMAL) and first + 9 * second > LARGEST_EXPONENT:
-        raise BadSpace(f"{made.name} of {parameter!r} takes exponents: exp({first} ± {second}) is no number.")
+        raise BadSpace(f"{what} takes exponents: exp({first} ± {second}) is no number.")
     if made.step is not None and (made.step <= 0 or made.step != int(made.step)):
-        raise BadSpace(f"{made.name} of {parameter!r}: q must be a whole number from 1 on, not {made.arguments[2]!r}.")
+        raise BadSpace(f"{what}: q must be a whole number from 1 on, not {made.arguments[2]!r}.")
 
 
 def _is_finite(number: float) -> bool:

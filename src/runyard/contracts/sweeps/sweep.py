@@ -20,6 +20,15 @@ RANDOM, GRID, BAYESIAN = "RANDOM", "GRID", "BayesianOptimization"
 SAMPLINGS = (RANDOM, GRID, BAYESIAN)
 NO_POLICY, BANDIT, MEDIAN, TRUNCATION, ASHA = "Default", "Bandit", "MedianStopping", "TruncationSelection", "ASHA"
 POLICIES = (NO_POLICY, BANDIT, MEDIAN, TRUNCATION, ASHA)
+_WHEN = ("evaluation_interval", "delay_evaluation")
+TAKEN = {
+    NO_POLICY: _WHEN,
+    BANDIT: (*_WHEN, "slack_factor", "slack_amount"),
+    MEDIAN: _WHEN,
+    TRUNCATION: (*_WHEN, "truncation_percentage", "exclude_finished_jobs"),
+    ASHA: ("min_intervals", "reduction_factor"),
+}
+"""The properties of policies: one that is misspelled is refused, or it would have no effect."""
 MAXIMIZE, MINIMIZE = "maximize", "minimize"
 SEED, RULE, SOBOL = "seed", "rule", "sobol"
 
@@ -170,6 +179,9 @@ def check_policy(policy: Mapping[str, Any]) -> None:
         )
     if not isinstance(properties, Mapping):
         raise BadSweep("The properties of a policy are a dict.")
+    for key in properties:
+        if name in TAKEN and key not in TAKEN[name]:
+            raise BadSweep(f"The policy {name} takes {', '.join(TAKEN[name])}, not {str(key)[:80]!r}.")
     _check_whole(properties, "evaluation_interval", 1)
     _check_whole(properties, "delay_evaluation", 0)
     if name == BANDIT:

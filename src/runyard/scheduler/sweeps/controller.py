@@ -28,6 +28,7 @@ from runyard.scheduler.sweeps.samplers.sampler import Sampler, sampler_of
 from runyard.scheduler.sweeps.trials import Parameters, Trial, best_of, shown
 from runyard.store.assets import sweeps
 from runyard.store.errors import NotFound
+from runyard.store.metrics import staging
 from runyard.store.runs import labels, runs
 from runyard.store.runs.records import Run
 from runyard.store.store import Store
@@ -63,7 +64,10 @@ class Controller:
         self._unstored: set[int] = set()  # trials that have ended, and whose result is not stored yet
         self._to_judge: list[tuple[int, int]] = []
         self._former: list[Trial] = []
-        self._best: tuple[int, float] | None = None
+        self._best: Trial | None = None  # of those that have logged a number
+        self._stored_best: tuple[int, float] | None = None
+        self._failed: list[str] = []
+        self._one_went_well = False  # it has completed, or a policy has stopped it
         self._exhausted = False
         self._over = False
         self._failure: dict[str, Any] | None = None
@@ -89,8 +93,7 @@ class Controller:
         elif states.is_declared(parent.error):
             self.stopping = "the sweep was ended"
         self._prepare()
-        best = self._best_trial()
-        self._best = None if best is None or best.best is None else (best.number, best.best)
+        self._stored_best = self._best_now
         self.is_loaded = True
 
     def _prepare(self) -> None:
@@ -108,11 +111,14 @@ class Controller:
             if row.status is not None:
                 reader = self._reader(row.number)
                 reader.restore(sweeps.curve(connection, row.run_id, self._sweep.metric))
+            self._note(trial)
             if not row.ended:
                 self._live.add(row.number)
                 if trial.intervals:
                     self._to_judge.append((row.number, trial.intervals))
-            elif row.intervals is None:
+                continue
+            self._note_end(trial)
+            if row.intervals is None:
                 self._unstored.add(row.number)
 
     def _trial_of(self, row: sweeps.StoredTrial) -> Trial:
@@ -181,6 +187,7 @@ class Controller:
         self._live.discard(number)
         self._unstored.add(number)
         trial = self.trials[number]
+        self._note_end(trial)
         found = f"best {shown(trial.best)}" if trial.best is not None else f"logged no {self._sweep.metric!r}"
         self._log.say(CONTROLLER, f"{trial.run_id} is {status}: {found} after {trial.intervals} intervals")
         self._give_up_where_all_fail()
@@ -193,6 +200,7 @@ class Controller:
         before = trial.intervals
         for remark in self._reader(number).read(writer, offset, data):
             self._say_once(f"{trial.run_id} {remark}")
+        self._note(trial)
         for interval in range(before + 1, trial.intervals + 1):
             self._to_judge.append((number, interval))
         self._judge()
@@ -242,8 +250,7 @@ class Controller:
     def advance(self) -> None:
         """Store the results of those that have ended together with those that take their places, and start these."""
         fresh = self._next_trials()
-        best = self._best_trial()
-        now_best = None if best is None or best.best is None else (best.number, best.best)
+        best = self._best_now
         over = not self._live and not fresh and not self._over
         made: list[Run] = []
         if fresh or self._unstored or over:
@@ -252,12 +259,12 @@ class Controller:
                     ended = [self.trials[number] for number in sorted(self._unstored)]
                     results = {trial.number: (trial.best, trial.intervals) for trial in ended}
                     sweeps.set_results(connection, self._run_id, results)
-                if best is not None and (now_best != self._best or over):
-                    record.store_best(connection, self._run_id, best, final=over)
+                if self._best is not None and (best != self._stored_best or over):
+                    record.store_best(connection, self._run_id, self._best, final=over)
                 if fresh:
                     made = self._store_trials(connection, fresh)
         self._unstored.clear()
-        self._best = now_best
+        self._stored_best = best
         for trial, run in zip(fresh, made, strict=True):
             self.trials[trial.number] = trial
             self._live.add(trial.number)
@@ -312,14 +319,12 @@ class Controller:
             self._hands.stop(self.trials[number].run_id, self.trials[number].verdict or f"stopped: {why}")
 
     def _give_up_where_all_fail(self) -> None:
-        ended = [trial for trial in self.trials.values() if trial.ended]
-        failed = [trial for trial in ended if trial.status == names.FAILED]
         enough = min(self._sweep.runs, max(3, min(self._sweep.at_once, FIRST_FAILURES)))
-        if self.stopping is None and len(ended) >= enough and len(failed) == len(ended):
+        if self.stopping is None and len(self._failed) >= enough and not self._one_went_well:
             self._give_up(
                 "EveryChildFailed",
-                f"All of the first {len(ended)} children failed, so no more are started. `runyard show "
-                f"{failed[0].run_id}` tells why the first one did.",
+                f"All of the first {len(self._failed)} children failed, so no more are started. `runyard show "
+                f"{self._failed[0]}` tells why the first one did.",
             )
 
     def _give_up(self, code: str, message: str) -> None:
@@ -340,17 +345,18 @@ class Controller:
     def _last_fact(self) -> Fact:
         with self._store.database.read() as connection:
             parent = runs.get(connection, self._run_id)
-        best = self._best_trial()
+        best = self._best
         ended = len(self.trials)
         stopped = sum(trial.verdict is not None and trial.status == names.CANCELED for trial in self.trials.values())
-        failed = sum(trial.status == names.FAILED for trial in self.trials.values())
+        failed = len(self._failed)
         counted = f"{ended} children, {stopped} stopped early, {failed} failed"
         if parent.status == names.CANCEL_REQUESTED:
             return Fact(states.ENDED, outcome="canceled", reason=f"cancelled: {counted}")
         failure = self._failure
-        if failure is None and ended and failed == ended:
+        if failure is None and self.stopping is None and failed and not self._one_went_well:
+            others = "" if failed == ended else " that were not canceled"
             message = (
-                f"All {ended} children failed. `runyard show {self.trials[0].run_id}` tells why the first one did."
+                f"All {failed} children{others} failed. `runyard show {self._failed[0]}` tells why the first one did."
             )
             failure = {"code": "EveryChildFailed", "message": message}
         if failure is not None:
@@ -364,14 +370,27 @@ class Controller:
         return Fact(states.ENDED, outcome="completed", reason=reason)
 
     def _no_metric(self) -> str:
-        there = [trial.run_id for trial in self.trials.values() if trial.status != "Deleted"]
-        with self._store.database.write() as connection:
-            logged = sweeps.metric_names(connection, there)
+        staging.settle(self._store.database, [trial.run_id for trial in self.trials.values()])
+        with self._store.database.read() as connection:
+            logged = sweeps.metric_names(connection, self._run_id)
         text = f"no child has logged a number as {self._sweep.metric!r}, so there is no best one"
         return f"{text}; what they logged: {', '.join(logged)}" if logged else f"{text}; they logged no metric at all"
 
-    def _best_trial(self) -> Trial | None:
-        return best_of([trial for trial in self.trials.values() if trial.best is not None], self._sweep.maximizes)
+    @property
+    def _best_now(self) -> tuple[int, float] | None:
+        return None if self._best is None or self._best.best is None else (self._best.number, self._best.best)
+
+    def _note(self, trial: Trial) -> None:
+        """A trial has logged, or was loaded: it may be the best one now."""
+        rivals = [trial] if self._best is None else sorted((self._best, trial), key=lambda each: each.number)
+        self._best = best_of(rivals, self._sweep.maximizes)
+
+    def _note_end(self, trial: Trial) -> None:
+        """A trial has ended. One that was canceled, other than by a policy, tells neither good nor bad."""
+        if trial.status == names.FAILED:
+            self._failed.append(trial.run_id)
+        elif trial.status == names.COMPLETED or trial.verdict is not None:
+            self._one_went_well = True
 
     # -- words --------------------------------------------------------------------------------------------------------
 

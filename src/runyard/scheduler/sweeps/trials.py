@@ -24,6 +24,9 @@ class Trial:
     status: str | None = None  # of its run, once that has ended
     verdict: str | None = None
     best_known: float | None = None  # of one whose values are not at hand
+    _bests: array[float] = field(default_factory=lambda: array("d"), init=False, repr=False)  # by interval, so far
+    _sums: array[float] = field(default_factory=lambda: array("d"), init=False, repr=False)
+    _counts: array[int] = field(default_factory=lambda: array("q"), init=False, repr=False)
 
     @property
     def ended(self) -> bool:
@@ -41,15 +44,29 @@ class Trial:
 
     def best_within(self, intervals: int) -> float | None:
         """The best of the first so many values; None when it has logged no number by then."""
-        numbers = [value for value in self.values[:intervals] if not math.isnan(value)]
-        if not numbers:
-            return None
-        return max(numbers) if self.maximizes else min(numbers)
+        until = self._summed(intervals)
+        return None if until == 0 or math.isnan(self._bests[until - 1]) else self._bests[until - 1]
 
     def average_within(self, intervals: int) -> float | None:
         """The mean of the first so many values."""
-        numbers = [value for value in self.values[:intervals] if math.isfinite(value)]
-        return math.fsum(numbers) / len(numbers) if numbers else None
+        until = self._summed(intervals)
+        return self._sums[until - 1] / self._counts[until - 1] if until and self._counts[until - 1] else None
+
+    def _summed(self, intervals: int) -> int:
+        """How many of the first so many values there are, of which best and sum are known then. A policy asks for those
+        of every trial whenever one of them has logged a value: to go through all values each time would take longer
+        the longer they are."""
+        best = self._bests[-1] if self._bests else math.nan
+        total, count = (self._sums[-1], self._counts[-1]) if self._sums else (0.0, 0)
+        for value in self.values[len(self._bests) :]:
+            if not math.isnan(value) and is_better(value, None if math.isnan(best) else best, self.maximizes):
+                best = value
+            if math.isfinite(value):
+                total, count = total + value, count + 1
+            self._bests.append(best)
+            self._sums.append(total)
+            self._counts.append(count)
+        return min(intervals, len(self._bests))
 
 
 def best_of(trials: Sequence[Trial], maximizes: bool) -> Trial | None:

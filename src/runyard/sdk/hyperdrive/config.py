@@ -176,8 +176,8 @@ def _check_what_runs(estimator: object, run_config: object, pipeline: object) ->
             "Runyard has no pipelines, so a sweep cannot run one. Sweep a ScriptRunConfig: run_config=..."
         )
     if (estimator is None) == (run_config is None):
-        given = "neither" if estimator is None else "both"
-        raise HyperDriveConfigException(f"A sweep needs either run_config or estimator, and {given} was given.")
+        given = "neither was" if estimator is None else "both were"
+        raise HyperDriveConfigException(f"A sweep needs either run_config or estimator, and {given} given.")
     if run_config is not None and not isinstance(run_config, ScriptRunConfig):
         raise HyperDriveConfigException(
             f"run_config must be a ScriptRunConfig, not a {type(run_config).__name__}: "

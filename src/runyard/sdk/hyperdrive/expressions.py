@@ -71,7 +71,7 @@ def qlognormal(mu: float, sigma: float, q: int) -> Expression:
 
 def _checked(name: str, arguments: list[Any]) -> Expression:
     try:
-        space.expression("the parameter", [name, arguments])
+        space.expression("", [name, arguments])
     except BadSpace as error:
         raise HyperDriveConfigException(str(error)) from None
     return [name, arguments]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from runyard.contracts.journal import unpack_value
 from runyard.contracts.states import TERMINAL
@@ -156,13 +156,10 @@ def curve(connection: Connection, run_id: str, metric: str) -> Curve:
     return Curve([unpack_value(value) for value in content.get("values", [])], found[0].rows[0].rank, offsets)
 
 
-def metric_names(connection: Connection, run_ids: Sequence[str], most: int = 20) -> list[str]:
-    """The names of the metrics that some runs have logged, those that come first."""
-    names: dict[str, None] = {}
-    for run_id in run_ids:
-        staging.fold(connection, runs.serial_of(connection, run_id))
-        for each in series.find(connection, run_id, limit=most):
-            names[each.rows[0].name] = None
-        if len(names) >= most:
-            break
-    return list(names)[:most]
+def metric_names(connection: Connection, run_id: str, most: int = 20) -> list[str]:
+    """The names of the metrics that the children of a sweep have logged, those that came first. What is staged for them
+    is to be settled before."""
+    columns = tables.series.c
+    query = select(columns.name).join(tables.runs).where(tables.runs.c.parent_id == run_id, series.is_of())
+    query = query.group_by(columns.name).order_by(func.min(columns.serial)).limit(most)
+    return list(connection.scalars(query))

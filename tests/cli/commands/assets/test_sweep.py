@@ -49,6 +49,7 @@ def test_a_sweep_is_followed_shown_and_extended(shell: Shell) -> None:
         (("train.py", "--metric", "m"), "--param"),
         (("train.py", "--param", "x=choice(1)"), "--metric"),
         (("train.py", "--param", "x", "--metric", "m"), "NAME=EXPRESSION"),
+        (("train.py", "-p", "x=choice(1)", "-p", "x=choice(2)", "--metric", "m"), "'x' is given twice"),
         (("train.py", "--param", "x=__import__('os').system('true')", "--metric", "m"), "NAME=EXPRESSION"),
         (("train.py", "--param", "x=choice(1", "--metric", "m"), "NAME=EXPRESSION"),
     ],

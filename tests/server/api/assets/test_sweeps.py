@@ -8,6 +8,9 @@ import pytest
 from tests.server.conftest import on_both_databases
 from tests.support.waiting import wait_until
 
+from runyard.server.api.assets import sweeps as routes
+from runyard.store.assets.sweeps import StoredTrial
+
 if TYPE_CHECKING:
     from tests.server.conftest import Client
 
@@ -51,6 +54,15 @@ def test_a_sweep_runs_and_its_children_are_told_apart(client: Client) -> None:
     client.ok("POST", f"/api/runs/{run['id']}/sweep/extend", {"runs": 5})
     assert ended(client, run["id"])["status"] == "Completed"
     assert len(client.ok("GET", f"/api/runs/{run['id']}/sweep")["trials"]) == 3  # the space has no more
+
+
+def test_a_child_that_had_ended_by_itself_was_not_stopped() -> None:
+    told = {
+        status: routes._trial(StoredTrial(1, "HD_1_1", {}, status, "stopped at interval 2", 0.5, 2), None)["verdict"]
+        for status in ("Completed", "Failed", "Canceled", "CancelRequested")
+    }
+    stopped = "stopped at interval 2"
+    assert told == {"Completed": None, "Failed": None, "Canceled": stopped, "CancelRequested": stopped}
 
 
 def test_a_run_that_is_no_sweep(client: Client) -> None:

@@ -11,7 +11,7 @@ from runyard.cli.commands.submit import _conclude, _source_and_script, _user_man
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, RunArgument, pairs
 from runyard.cli.output import formatting, screen
-from runyard.cli.output.summary import sweep_counts, sweep_lines, without_definition
+from runyard.cli.output.summary import given, sweep_counts, sweep_lines, without_definition
 from runyard.cli.parameters import Argument, Option, bad_parameter
 from runyard.cli.suggestions import Suggesting
 
@@ -94,7 +94,7 @@ def start(
         raise bad_parameter("name what to sample, such as --param lr=loguniform(-6,-1).", param_hint="--param")
     if not metric:
         raise bad_parameter("name the metric that the script logs, such as --metric accuracy.", param_hint="--metric")
-    space = dict(_parameter(each) for each in param)
+    space = _space(param)
     folder, inside = _source_and_script(script, source)
 
     from runyard.cli import api
@@ -173,10 +173,10 @@ def ls(
         print(f"No sweeps. Next: {formatting.program()} sweep train.py --param 'lr=uniform(0,1)' --metric accuracy")
     else:
         rows = [
-            (run["id"], run["status"], run["experiment"], sweep_counts(each), _best_value(each))
+            (run["id"], run["status"], run["experiment"], _best_value(each), sweep_counts(each))
             for run, each in zip(found, standings, strict=True)
         ]
-        screen.table(("SWEEP", "STATUS", "EXPERIMENT", "CHILDREN", "BEST"), rows, status_column=1)
+        screen.table(("SWEEP", "STATUS", "EXPERIMENT", "BEST", "CHILDREN"), rows, status_column=1)
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:
@@ -191,18 +191,20 @@ def show(run: RunArgument, as_json: JsonOption = False) -> None:
         return
     print(f"{screen.heading(found['id'])}  {screen.status(found['status'])}  {found['reason'] or ''}".rstrip())
     print(f"  {standing['goal']} {standing['metric']}: {sweep_counts(standing)}")
+    if standing["trials"]:
+        print(f"  child N is {found['id']}_N")
     rows = [
         (
-            each["run_id"],
+            str(each["number"]),
             each["status"] or "Deleted",
             "" if each["best"] is None else formatting.number(each["best"]),
             str(each["intervals"]),
-            " ".join(f"{name}={json.dumps(value)}" for name, value in each["parameters"].items()),
+            given(each["parameters"]),
             each["verdict"] or "",
         )
         for each in in_order(standing)
     ]
-    screen.table(("RUN", "STATUS", "BEST", "LOGS", "PARAMETERS", "WHY"), rows, status_column=1)
+    screen.table(("CHILD", "STATUS", "BEST", "LOGS", "PARAMETERS", "WHY"), rows, status_column=1)
 
 
 def best(run: RunArgument, as_json: JsonOption = False) -> None:
@@ -261,6 +263,15 @@ def in_order(standing: dict[str, Any]) -> list[dict[str, Any]]:
 def _best_value(standing: dict[str, Any]) -> str:
     first = in_order(standing)[:1]
     return formatting.number(first[0]["best"]) if first and first[0]["best"] is not None else ""
+
+
+def _space(given: list[str]) -> dict[str, list[Any]]:
+    space: dict[str, list[Any]] = {}
+    for name, expression in map(_parameter, given):
+        if name in space:
+            raise bad_parameter(f"{name!r} is given twice.", param_hint="--param")
+        space[name] = expression
+    return space
 
 
 def _parameter(given: str) -> tuple[str, list[Any]]:

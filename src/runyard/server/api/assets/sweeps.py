@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from runyard.contracts import states
 from runyard.contracts.sweeps.sweep import BadSpace
 from runyard.scheduler.sweeps.trials import Trial
 from runyard.server.context import Context
@@ -47,7 +48,8 @@ def extend(run_id: WrittenRun, body: ExtensionRequest, request: Request, context
 
 
 def _trial(row: StoredTrial, live: Trial | None) -> dict[str, Any]:
-    """`best` and `intervals` of a trial under way are known to its sweep alone."""
+    """`best` and `intervals` of a trial under way are known to its sweep alone. One that had ended before its policy
+    could stop it was not stopped."""
     known = live is not None and row.intervals is None
     return {
         "number": row.number,
@@ -56,5 +58,5 @@ def _trial(row: StoredTrial, live: Trial | None) -> dict[str, Any]:
         "status": row.status,
         "best": live.best if known and live is not None else row.best,
         "intervals": live.intervals if known and live is not None else row.intervals or 0,
-        "verdict": row.verdict,
+        "verdict": None if row.status in (states.COMPLETED, states.FAILED) else row.verdict,
     }
