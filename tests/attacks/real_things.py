@@ -130,7 +130,8 @@ class RealThings:
         if "/services" in label:
             return {"wait": None, "revision": None, "tail": 10}
         if label.split(" ")[1].startswith("/api/comparisons"):
-            return {"run": [self._run["id"], self._live["id"]]}
+            runs = {"run": [self._run["id"], self._live["id"]]}
+            return {**runs, "name": ["loss"]} if label.endswith("/curves") else runs
         if label == "GET /api/workspaces/{workspace}/environments/{name}":
             return {"version": None, "label": None}
         if label.startswith("DELETE") and "environment-maps" in label:

@@ -124,6 +124,7 @@ PROTOCOL = {
     "DELETE /api/workspaces/{workspace}/services/{name}",
     "DELETE /api/workspaces/{workspace}/services/{name}/versions/{version}",
     "GET /api/comparisons",
+    "GET /api/comparisons/curves",
     "GET /api/workspaces/{workspace}/load",
     "GET /api/workspaces/{workspace}/services/{name}/numbers",
     "GET /api/workspaces/{workspace}/services/{name}/description",

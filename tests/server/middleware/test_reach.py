@@ -56,6 +56,7 @@ READ = {
     ("GET", f"{RUN}/source/{{name}}"),
     ("GET", f"{RUN}/sweep"),
     ("GET", "/api/comparisons"),  # of the run with itself
+    ("GET", "/api/comparisons/curves"),
     ("GET", "/api/comparisons/source"),
     ("GET", f"{RUN}/files"),
     ("GET", f"{RUN}/files/{{name}}"),
@@ -266,7 +267,7 @@ def ask(made: Family, method: str, template: str, which: str, workspace: str = "
     if (method, template) == ("GET", "/api/runs"):
         path += f"?parent={run['id']}"
     if template.startswith("/api/comparisons"):
-        path += f"?run={run['id']}&run={run['id']}"
+        path += f"?run={run['id']}&run={run['id']}" + ("&name=loss" if template.endswith("/curves") else "")
     if template.endswith("environment-maps") and method == "DELETE":
         path += "?pattern=x"
     if template.endswith(("/content", "/upload")):

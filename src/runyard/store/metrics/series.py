@@ -35,7 +35,7 @@ from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint
 
 FEW = 100
-"""Up to so many series are selected one by one; beyond that, all between the first and the last are read."""
+"""Up to so many series are selected one by one; of a run that has more, all between the first and the last are read."""
 
 Window = tuple[int, int | None]
 """The points of a series from the first on, to before the second."""
@@ -168,11 +168,32 @@ def find(
     return [Found(run, group, described.get(group[0].name)) for group in _together(rows, by_rank).values()]
 
 
+def find_of_runs(connection: Connection, run_ids: Sequence[str], names: Sequence[str]) -> list[tuple[str, Found]]:
+    """The metrics of these names that several runs have, without their points and descriptions."""
+    serials = runs.serials_of(connection, run_ids)
+    columns = tables.series.c
+    found: list[tuple[str, Found]] = []
+    wanted = [clean(name) for name in names]
+    query = select(tables.series).where(columns.run.in_(list(serials)), columns.name.in_(wanted), is_of())
+    rows = connection.execute(query.order_by(columns.run, columns.serial)).all()
+    for run, of_run in groupby(rows, key=lambda row: row.run):
+        found += [(serials[run], Found(run, group, None)) for group in _together(list(of_run), False).values()]
+    return found
+
+
 def contents(
     connection: Connection, metrics: Sequence[Found], buckets: int | None = None, window: Window | None = None
 ) -> list[Metric]:
-    """Metrics with their points. One metric at a time is in memory unpacked. With `buckets` and a `window`, a numeric
-    series comes as the buckets of those points alone."""
+    """Metrics with their points, in the order in which they first came. One of them at a time is in memory unpacked.
+    With `buckets` and a `window`, a numeric series comes as the buckets of those points alone."""
+    found = contents_by_serial(connection, metrics, buckets, window)
+    return [found[serial] for serial in sorted(found)]
+
+
+def contents_by_serial(
+    connection: Connection, metrics: Sequence[Found], buckets: int | None = None, window: Window | None = None
+) -> dict[int, Metric]:
+    """The same by the number of each one's first series; what has no points is left out."""
     waiting = {row.serial: metric for metric in metrics for row in metric.rows}
     held: dict[int, list[list[Chunk]]] = {}
     found: dict[int, Metric] = {}
@@ -182,7 +203,7 @@ def contents(
         held.setdefault(first, []).append(pieces)
         if len(held[first]) == len(metric.rows):
             found[first] = _content(metric, held.pop(first), buckets, window)
-    return [found[serial] for serial in sorted(found)]
+    return found
 
 
 def is_of(source: str = "") -> ColumnElement[bool]:
@@ -304,19 +325,18 @@ def _columns(pieces: Iterable[Chunk]) -> dict[str, list[Any]]:
 
 def _with_chunks(connection: Connection, metrics: Sequence[Found]) -> Iterator[tuple[int, list[Chunk]]]:
     """Each series that has chunks, with all of them."""
-    if not metrics:
-        return
     serials = sorted(row.serial for metric in metrics for row in metric.rows)
-    query = select(tables.chunks).join(tables.series).where(tables.series.c.run == metrics[0].run)
-    if len(serials) <= FEW:
-        query = query.where(tables.chunks.c.series.in_(serials))
-    else:
-        query = query.where(tables.chunks.c.series.between(serials[0], serials[-1]))
-    query = query.order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
     wanted = set(serials)
-    for serial, found in groupby(connection.execute(query), key=lambda row: row.series):
-        if serial in wanted:
-            yield serial, [_chunk(row) for row in found]
+    query = select(tables.chunks).order_by(tables.chunks.c.series, tables.chunks.c.ordinal)
+    if len(serials) > FEW and len({metric.run for metric in metrics}) == 1:
+        of_run = and_(tables.series.c.run == metrics[0].run, tables.series.c.serial.between(serials[0], serials[-1]))
+        parts = [query.join(tables.series).where(of_run)]
+    else:
+        parts = [query.where(tables.chunks.c.series.in_(some)) for some in slices(serials, FEW)]
+    for part in parts:
+        for serial, found in groupby(connection.execute(part), key=lambda row: row.series):
+            if serial in wanted:
+                yield serial, [_chunk(row) for row in found]
 
 
 def chunks_of(connection: Connection, series: int) -> Iterator[Chunk]:

@@ -65,7 +65,7 @@ def _of_run(database: Database, run_id: str, asked: Asked) -> Iterator[Iterable[
         yield (exact_json.dumps(content),)
     if is_small:
         return
-    for some in _together(metrics):
+    for some in together(metrics):
         if asked.buckets is None and some[0].points > LARGE and not some[0].is_thinned:
             yield _large(database, some[0])
             continue
@@ -75,7 +75,7 @@ def _of_run(database: Database, run_id: str, asked: Asked) -> Iterator[Iterable[
             yield (exact_json.dumps(content),)
 
 
-def _together(metrics: Iterable[Found]) -> Iterator[list[Found]]:
+def together(metrics: Iterable[Found]) -> Iterator[list[Found]]:
     """Neighbours that are read at once: as many as come to `LARGE` points, or a single one that has more."""
     group: list[Found] = []
     points = 0

@@ -147,6 +147,18 @@ def serial_of(connection: Connection, run_id: str) -> int:
     return serial
 
 
+def serials_of(connection: Connection, run_ids: Sequence[str]) -> dict[int, str]:
+    """The numbers of several runs, with the id of each, in this order."""
+    query = select(tables.runs.c.id, tables.runs.c.serial)
+    found: dict[str, int] = {}
+    for some in slices(run_ids):
+        found.update((row.id, row.serial) for row in connection.execute(query.where(tables.runs.c.id.in_(some))))
+    for run_id in run_ids:
+        if run_id not in found:
+            raise run_not_found(run_id)
+    return {found[run_id]: run_id for run_id in run_ids}
+
+
 def find(
     connection: Connection, wanted: RunFilter, limit: int = 100, after: str | None = None
 ) -> tuple[list[Run], str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.server.conftest import Served
+from tests.server.conftest import Served, journal_lines
 
 
 def test_two_runs(served: Served) -> None:
@@ -14,6 +14,26 @@ def test_two_runs(served: Served) -> None:
     assert "launch" not in found["runs"][0]
     assert {"group": "tags", "name": "owner", "values": ["me", "you"], "same": False} in found["rows"]
     assert client.ok("GET", f"/api/comparisons/source?run={first}&run={second}")["files"] == []
+
+
+def test_the_curves_of_several_runs(served: Served) -> None:
+    client = served.client
+    first, second, silent = (client.make_run()["id"] for _ in range(3))
+    points = [["v", "loss", 1 / (step + 1), 1e9 + step, step] for step in range(10)]
+    client.ok("POST", f"/api/runs/{first}/journals/w?offset=0", body=journal_lines(*points))
+    odd = [["v", "loss", 2.0, 5.0, None], ["v", "loss", {"f": "nan"}, 6.0, None], ["v", "acc", 3, 7.0, 1]]
+    client.ok("POST", f"/api/runs/{second}/journals/w?offset=0", body=journal_lines(*odd))
+    found = client.ok("GET", f"/api/comparisons/curves?run={second}&run={first}&run={silent}&name=loss&buckets=5")
+    one, other = sorted(found["curves"], key=lambda curve: curve["count"])
+    assert (one["run"], one["values"], one["steps"], one["times"]) == (second, [2.0, {"f": "nan"}], None, [5.0, 6.0])
+    assert one["positions"] is None
+    assert (other["run"], other["count"], other["low"]) == (first, 10, None)
+    assert other["values"] == [1 / 2, 1 / 4, 1 / 6, 1 / 8, 1 / 10]
+    assert other["positions"] == other["steps"] == [1, 3, 5, 7, 9]
+    again = client.ok("GET", f"/api/comparisons/curves?run={first}&name=loss&name=no&buckets=2&bands=true")["curves"]
+    assert [(each["low"], each["high"]) for each in again] == [([1 / 5, 1 / 10], [1.0, 1 / 6])]
+    assert client.get(f"/api/comparisons/curves?run={first}").status == 400
+    assert client.get(f"/api/comparisons/curves?run={first}&run=no&name=loss").code == "run_not_found"
 
 
 @pytest.mark.parametrize("path", ["/api/comparisons", "/api/comparisons/source"])

@@ -16,12 +16,16 @@ from runyard.server.middleware.auth import AnyCaller, Caller
 from runyard.server.responses import comparison, documents, source_diff
 from runyard.server.responses.documents import Json, answer
 from runyard.store.content import snapshots
-from runyard.store.metrics import staging, streaming
+from runyard.store.metrics import curves, staging, streaming
 from runyard.store.metrics.streaming import Asked
 from runyard.store.runs import runs
 
 MOST = 100
 """Runs beside one another."""
+MOST_NAMES = 20
+"""Metrics whose curves are asked for at once."""
+MOST_POINTS = 4000
+"""Of each curve: more than a screen has columns."""
 
 router = APIRouter(prefix="/api/comparisons", tags=["comparisons"])
 
@@ -38,6 +42,22 @@ def compare(run: Compared, request: Request, caller: AnyCaller, context: Context
     rows = comparison.rows(found, metrics)
     plain = [{key: value for key, value in each.items() if key not in ("definition", "launch")} for each in found]
     return answer({"runs": plain, "rows": rows})
+
+
+@router.get("/curves", summary="Metrics of several runs as columns of numbers")
+def draw(
+    run: Annotated[list[str], Query(min_length=1, max_length=MOST, description="ids of runs")],
+    name: Annotated[list[str], Query(min_length=1, max_length=MOST_NAMES, description="names of metrics")],
+    caller: AnyCaller,
+    context: Context,
+    buckets: Annotated[int, Query(ge=1, le=MOST_POINTS, description="at most so many points of each")] = 1000,
+    bands: Annotated[bool, Query(description="with the extremes of what each point stands for")] = False,
+) -> Response:
+    wanted = list(dict.fromkeys(run))
+    for run_id in wanted:
+        reach.must_read(context, caller, run_id)
+    staging.settle(context.store.database, wanted)
+    return answer({"curves": list(curves.curves(context.store.database, wanted, name, buckets, bands))})
 
 
 @router.get("/source", summary="What differs between the source of two runs")

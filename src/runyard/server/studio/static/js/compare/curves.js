@@ -2,19 +2,20 @@
 
 import { LineChart } from "../charts/line.js";
 import { ZoomGroup } from "../charts/zoom.js";
-import { get, live, report } from "../core/api.js";
+import { get, live, onBack, report } from "../core/api.js";
 import { h, number, replace } from "../core/dom.js";
 import { isOver } from "../run/account.js";
 import { visible } from "../run/ansi.js";
-import { isCurve, labelOf, pointsOf, xOf } from "../run/points.js";
+import { isCurve, labelOf, pointsOfCurve, xOf } from "../run/points.js";
 import { bar, fromAddress, matcher } from "../run/settings.js";
 
 /** @typedef {import("../run/points.js").Points} Points */
 /** @typedef {import("./page.js").Compared} Compared */
+/** @typedef {{ element: HTMLElement, chart: LineChart | null, points: Map<string, Points>, seen: boolean, waits: boolean }} Place */
 
 const AT_FIRST = 30;
-const TOGETHER = 6;
-/** Requests that are under way at once. */
+const MOST_BANDS = 8;
+/** Of more runs, the bands between smallest and largest values hide the lines. */
 
 export class CompareCurves {
   /**
@@ -24,13 +25,14 @@ export class CompareCurves {
    */
   constructor(element, compared, rows) {
     this.compared = compared;
+    this.bands = compared.length <= MOST_BANDS;
     this.view = fromAddress();
     this.zoom = new ZoomGroup();
     /** @type {Map<string, Map<string, number>>} Of each metric, how many points each run has. */
     this.metrics = new Map();
-    /** @type {Map<string, { element: HTMLElement, chart: LineChart | null, points: Map<string, Points>, seen: boolean, waits: boolean }>} */
+    /** @type {Map<string, Place>} */
     this.places = new Map();
-    /** @type {Map<string, Map<string, Points>>} */
+    /** @type {Map<string, Map<string, Points>>} Of metrics that were on the x axis, the points of each run. */
     this.others = new Map();
     /** @type {Set<string>} */
     this.stale = new Set();
@@ -57,6 +59,7 @@ export class CompareCurves {
       });
     }
     this.begin();
+    onBack(() => void this.fetch());
   }
 
   /**
@@ -121,36 +124,48 @@ export class CompareCurves {
     void this.fetch();
   }
 
-  /** Get what charts in sight lack. */
+  /** Get what charts in sight lack: one request for each, so that the first is drawn while others are on their way. */
   async fetch() {
     const wanted = [...this.places].filter(([name, place]) => place.seen && (place.waits || this.compared.some((each) => this.stale.has(`${each.id}\n${name}`))));
-    if (!wanted.length) return;
     const other = this.view.axis.startsWith("metric:") ? this.view.axis.slice(7) : null;
-    for (const [, place] of wanted) place.waits = false;
-    const width = Math.ceil(Math.max(300, ...wanted.map(([, place]) => place.element.clientWidth)) * Math.min(2, devicePixelRatio));
     try {
-      await inTurn(this.compared, async ({ id }) => {
-        const names = wanted.map(([name]) => name).filter((name) => this.metrics.get(name)?.has(id) && (this.stale.has(`${id}\n${name}`) || !this.places.get(name)?.points.has(id)));
-        if (!names.length) return;
-        if (other && this.metrics.get(other)?.has(id)) names.push(other);
-        const asked = new URLSearchParams({ buckets: String(Math.min(1000, width)) });
-        for (const name of new Set(names)) {
-          asked.append("name", name);
-          this.stale.delete(`${id}\n${name}`);
-        }
-        const found = (await get(`/api/runs/${encodeURIComponent(id)}/metrics?${asked}`)).metrics[id] ?? [];
-        for (const metric of found) {
-          if (metric.kind !== "values") continue;
-          const points = pointsOf(metric);
-          this.places.get(metric.name)?.points.set(id, points);
-          const values = this.others.get(metric.name) ?? new Map();
-          this.others.set(metric.name, values.set(id, points));
-        }
-      });
+      await Promise.all(wanted.map(([name, place]) => this.load(name, place, other)));
     } catch (error) {
       report(error);
     }
-    for (const [name] of wanted) this.draw(name);
+  }
+
+  /**
+   * @param {string} name
+   * @param {Place} place
+   * @param {string | null} other The metric on the x axis.
+   */
+  async load(name, place, other) {
+    place.waits = false;
+    const runs = this.compared.filter(({ id }) => this.metrics.get(name)?.has(id) && (this.stale.has(`${id}\n${name}`) || !place.points.has(id)));
+    if (runs.length) {
+      const width = Math.ceil(Math.max(300, place.element.clientWidth) * Math.min(2, devicePixelRatio));
+      const asked = new URLSearchParams({ name, buckets: String(Math.min(1000, width)), bands: String(this.bands) });
+      if (other && other !== name) asked.append("name", other);
+      for (const { id } of runs) {
+        asked.append("run", id);
+        this.stale.delete(`${id}\n${name}`);
+      }
+      /** @type {import("../run/points.js").Curve[]} */
+      let curves;
+      try {
+        ({ curves } = await get(`/api/comparisons/curves?${asked}`));
+      } catch (error) {
+        for (const { id } of runs) this.stale.add(`${id}\n${name}`);
+        throw error;
+      }
+      for (const curve of curves) {
+        const points = pointsOfCurve(curve);
+        if (curve.name === name) place.points.set(curve.run, points);
+        if (curve.name === other) this.others.set(other, (this.others.get(other) ?? new Map()).set(curve.run, points));
+      }
+    }
+    this.draw(name);
   }
 
   /** @param {string} name */
@@ -166,8 +181,7 @@ export class CompareCurves {
       const points = place.points.get(id);
       if (!points || (other && !other.has(id))) return;
       const start = Date.parse(run.started_at ?? run.created_at) / 1000;
-      const bands = this.compared.length <= 8;
-      series.push({ name: label, x: xOf(points, view.axis, start, other?.get(id)), y: points.y, low: bands ? (points.low ?? undefined) : undefined, high: bands ? (points.high ?? undefined) : undefined, index: at });
+      series.push({ name: label, x: xOf(points, view.axis, start, other?.get(id)), y: points.y, low: points.low ?? undefined, high: points.high ?? undefined, index: at });
     });
     const settings = { xLabel, xKind, logX: view.logX, smoothing: view.smoothing, clip: view.clip, legend: this.compared.length <= 24 };
     if (place.chart) place.chart.set({ ...settings, series });
@@ -190,17 +204,4 @@ export class CompareCurves {
       else this.draw(name);
     }
   }
-}
-
-/**
- * Do something for each, a few at a time.
- * @template T
- * @param {T[]} all
- * @param {(each: T) => Promise<void>} act
- */
-export async function inTurn(all, act) {
-  const waiting = [...all];
-  await Promise.all(Array.from({ length: TOGETHER }, async () => {
-    for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) await act(each);
-  }));
 }

@@ -89,6 +89,36 @@ export function pointsOf(metric) {
 }
 
 /**
+ * A metric of one run as `/api/comparisons/curves` sends it: in columns.
+ * @typedef {object} Curve
+ * @property {string} run
+ * @property {string} name
+ * @property {number} count
+ * @property {any[]} values
+ * @property {any[] | null} low
+ * @property {any[] | null} high
+ * @property {(number | null)[] | null} steps
+ * @property {number[]} times
+ * @property {number[] | null} positions
+ */
+
+/**
+ * @param {Curve} curve
+ * @returns {Points}
+ */
+export function pointsOfCurve({ values, low, high, steps, times, positions }) {
+  const y = Float64Array.from(values, numberOf);
+  return {
+    y,
+    low: low && Float64Array.from(low, numberOf),
+    high: high && Float64Array.from(high, numberOf),
+    steps: steps && Float64Array.from(steps, (step) => step ?? NaN),
+    times: Float64Array.from(times),
+    positions: positions ? Float64Array.from(positions) : y.map((_, at) => at),
+  };
+}
+
+/**
  * The x of points, for an axis. `start` is when the run began, in seconds since 1970.
  * @param {Points} points
  * @param {Axis} axis
