@@ -1,4 +1,4 @@
-"""A real `mlflow server`, filled by its own client: its history is brought here, and ours goes there, value by value."""
+"""A real `mlflow server`, filled by its own client: its history is brought here, and ours goes there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ def theirs(tmp_path: Path) -> Iterator[MlflowServer]:
         port = free.getsockname()[1]
     folder = tmp_path / "theirs"
     folder.mkdir()
-    command = [environment("mlflow").with_name("mlflow"), "server", "--host", "127.0.0.1", "--port", str(port)]
+    command: list[str | Path] = [
+        environment("mlflow").with_name("mlflow"),
+        "server",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     command += ["--workers", "1", "--backend-store-uri", f"sqlite:///{folder}/mlflow.db"]
     command += ["--artifacts-destination", str(folder / "artifacts")]
     known = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "RUNYARD_"))}
