@@ -25,6 +25,7 @@ from runyard.engines.sdk_folder import sdk_folder
 pytest_plugins = [
     "tests.support.needs",
     "tests.support.browser",
+    "tests.support.mlflow_server",
     "tests.support.docker_engine",
     "tests.support.object_stores",
     "tests.support.ray_cluster",

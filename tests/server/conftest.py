@@ -240,6 +240,22 @@ def client(served: Served) -> Client:
 
 
 @pytest.fixture
+def signed_in() -> Callable[[Client], Client]:
+    """Makes of a client with the token a browser without a browser: it has nothing but the cookie of a session, and
+    marks its changes."""
+
+    def enter(client: Client) -> Client:
+        link = urlsplit(client.ok("POST", "/api/studio/links")["url"])
+        stranger = replace(client, token=None)
+        answer = stranger.get(f"{link.path}?{link.query}")
+        assert answer.status == 200, answer.body
+        cookie = answer.headers["set-cookie"].partition(";")[0]
+        return replace(stranger, headers={"Cookie": cookie, "X-Runyard-Studio": "1"})
+
+    return enter
+
+
+@pytest.fixture
 def here(served_on_sqlite: Served) -> Client:
     """Speaks to `served_on_sqlite` with the user's token."""
     return served_on_sqlite.client

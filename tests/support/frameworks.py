@@ -53,6 +53,10 @@ FRAMEWORKS = {
     "jupyterlab": Framework(("jupyterlab==4.6.6", "ipykernel")),
     "moto": Framework(("moto[server]==5.2.5",)),  # an S3 server
     "mlflow": Framework(("mlflow==3.17.0",)),  # its client, its own server, and scikit-learn
+    # What MLflow's autolog is tried with (scikit-learn is in it already); transformers' Trainer needs accelerate.
+    "mlflow-autolog": Framework(
+        ("mlflow==3.17.0", "torch==2.13.0", "lightning==2.6.6", "transformers==5.17.0", "accelerate==1.15.0")
+    ),
     "mlflow2": Framework(("mlflow-skinny==2.22.5", "pandas", "scikit-learn")),  # the client of the year before
 }
 if platform.machine() == "x86_64":  # it is made for no other

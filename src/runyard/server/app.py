@@ -64,6 +64,9 @@ from runyard.server.middleware.meters import Metered, Meters
 from runyard.server.middleware.protocol import ProtocolCheck
 from runyard.server.mlflow import ROUTES as MLFLOW_ROUTES
 from runyard.server.mlflow.errors import MlflowErrors
+from runyard.server.mlflow.pages import ROUTES as MLFLOW_PAGE_ROUTES
+from runyard.server.mlflow.pages import front as mlflow_front
+from runyard.server.mlflow.pages.calls import PageCalls
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
@@ -87,6 +90,7 @@ ROUTES = (
     *(datasets, datastores, address_maps, run_outputs, sweeps, vault_secrets),
     *(models, model_links, services, service_stops),
     *MLFLOW_ROUTES,
+    *MLFLOW_PAGE_ROUTES,
     *(experiments, gangs, node_files, journals, metrics, lines, sources, comparisons, usage, page),
     *(sign_in, run_table, run_batches, saved_views, changes, loads, service_views),
 )
@@ -142,10 +146,11 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.insert(0, deliveries.route)  # the first one that is compared with an address
     for routes in ROUTES:
         app.include_router(routes.router)
-    for router in (entry.router, entry.files, *(each.router for each in PAGES), entry.rest):
+    for router in (entry.router, entry.files, *(each.router for each in PAGES), entry.rest, mlflow_front.router):
         app.include_router(router)
     problems.install(app)
     app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])
+    app.add_middleware(PageCalls)
     app.add_middleware(auth.Authentication, tokens=tokens)
     app.add_middleware(ProtocolCheck)
     app.add_middleware(problems.Guard)

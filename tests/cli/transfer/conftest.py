@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.conftest import link_sdk
-from tests.server.conftest import Served, serve
+from tests.server.conftest import Served
 from tests.support.frameworks import environment
 
 from runyard.cli.transfer.rest import MlflowServer
-from runyard.server.settings import Settings
 
 FILL = Path(__file__).resolve().parents[2] / "support" / "mlflow_fill.py"
 
@@ -51,18 +47,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return written(folder, str(folder / "mlruns"), "mlflow2")
 
 
-@pytest.fixture(scope="session")
-def transfer_server(tmp_path_factory: pytest.TempPathFactory, laid_sdk: Path) -> Iterator[Served]:
-    home = tmp_path_factory.mktemp("transfer")
-    home.chmod(0o700)
-    link_sdk(home, laid_sdk)
-    with serve(Settings(home=home, token=secrets.token_hex(8), secret="s3cret")) as it:
-        yield it
-
-
 @pytest.fixture
-def target(transfer_server: Served) -> MlflowServer:
-    """A fresh workspace of the server."""
-    client, name = transfer_server.client, f"ws-{secrets.token_hex(6)}"
-    client.ok("POST", "/api/workspaces", {"name": name, "subscription_id": "s", "resource_group": "g"})
-    return MlflowServer(f"{client.url}/mlflow/{name}", f"Bearer {client.token}")
+def target(mlflow_server: Served, mlflow_workspace: str) -> MlflowServer:
+    """A fresh workspace of a server."""
+    client = mlflow_server.client
+    return MlflowServer(f"{client.url}/mlflow/{mlflow_workspace}", f"Bearer {client.token}")

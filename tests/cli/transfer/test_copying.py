@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
 from tests.cli.transfer.conftest import Written
+from tests.server.conftest import Served
 from tests.support.frameworks import environment  # noqa: F401 - these need it
 
 from runyard.cli.transfer.copying import BEGUN, STATE, Transfer
@@ -66,10 +66,10 @@ def test_folders_of_a_year_before(folders: Written, target: MlflowServer) -> Non
 
 
 def test_from_one_server_to_another_with_ids_of_its_own(
-    database: Written, target: MlflowServer, transfer_server: object, request: pytest.FixtureRequest
+    database: Written, target: MlflowServer, mlflow_server: Served
 ) -> None:
     carried(MlflowDatabase(database.folder / "mlflow.db"), target)
-    client = transfer_server.client  # type: ignore[attr-defined]
+    client = mlflow_server.client
     client.ok("POST", "/api/workspaces", {"name": "second-one", "subscription_id": "s", "resource_group": "g"})
     second = MlflowServer(f"{client.url}/mlflow/second-one", f"Bearer {client.token}")
     summary = carried(target, second, keep_ids=False)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
-import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import link_sdk
-from tests.server.conftest import Answer, Client, Served, serve
-
-from runyard.server.settings import Settings
+from tests.server.conftest import Answer, Client, Served
 
 
 @dataclass(frozen=True)
@@ -49,19 +42,7 @@ class Mlflow:
         return self.client.call(method, address, **options)
 
 
-@pytest.fixture(scope="session")
-def mlflow_server(tmp_path_factory: pytest.TempPathFactory, laid_sdk: Path) -> Iterator[Served]:
-    """One server for all tests of the protocol: each has a workspace of its own."""
-    home = tmp_path_factory.mktemp("mlflow")
-    home.chmod(0o700)
-    link_sdk(home, laid_sdk)
-    with serve(Settings(home=home, token=secrets.token_hex(8), secret="s3cret")) as it:
-        yield it
-
-
 @pytest.fixture
-def mlflow(mlflow_server: Served) -> Mlflow:
+def mlflow(mlflow_server: Served, mlflow_workspace: str) -> Mlflow:
     """Speaks MLflow's protocol to a fresh workspace of `mlflow_server` with the user's token."""
-    client, name = mlflow_server.client, f"ws-{uuid.uuid4().hex[:12]}"
-    client.ok("POST", "/api/workspaces", {"name": name, "subscription_id": "s", "resource_group": "g"})
-    return Mlflow(client, name)
+    return Mlflow(mlflow_server.client, mlflow_workspace)

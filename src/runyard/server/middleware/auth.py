@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
@@ -29,6 +30,12 @@ MLFLOW = "/mlflow/"
 
 CLOSED = ("/api/", "/metrics", MLFLOW)
 """Addresses that are answered only with a token. The page of a run has a key instead; the rest is open."""
+
+_PAGES = re.compile(r"/mlflow/[^/]+(/|/static-files/.*)?", re.DOTALL)
+"""MLflow's pages, and the files of their wheel: the pages themselves look for a session, and lead to one."""
+
+_OF_PAGES = re.compile(r"/mlflow/[^/]+/(ajax-api/.*|graphql)", re.DOTALL)
+"""What MLflow's pages call."""
 
 CALLER = "runyard.caller"
 """Where the scope of a request has who sent it."""
@@ -84,7 +91,7 @@ class Authentication:
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith(CLOSED):
+        if scope["type"] == "http" and _is_closed(scope["path"]):
             headers = Headers(scope=scope)
             scheme, _, token = headers.get("Authorization", "").partition(" ")
             bearer = scheme.lower() == "bearer"
@@ -92,7 +99,8 @@ class Authentication:
                 bearer, token = True, _password(token)
             who = self._tokens.identify(token) if bearer else None
             if who is None and not bearer and await _is_signed_in(scope, headers):
-                foreign = policy.foreign(scope["method"], headers)
+                marks = _OF_PAGES.fullmatch(scope["path"]) is None
+                foreign = policy.foreign(scope["method"], headers, marks)
                 if foreign is not None:
                     help = "Only the pages of this server may use the session of a browser."
                     await document("not_allowed", f"This request was refused. {foreign}", help)(scope, receive, send)
@@ -105,6 +113,10 @@ class Authentication:
             scope[CALLER] = who
             trust(scope)
         await self._app(scope, receive, send)
+
+
+def _is_closed(path: str) -> bool:
+    return path.startswith(CLOSED) and not (path.startswith(MLFLOW) and _PAGES.fullmatch(path))
 
 
 def _password(credentials: str) -> str:

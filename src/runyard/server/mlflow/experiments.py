@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from runyard.contracts.services.states import EXPERIMENT as OF_SERVICES
 from runyard.server.middleware.problems import Problem
-from runyard.server.mlflow import documents
-from runyard.server.mlflow.forms import Form, Pair, pairs
+from runyard.server.mlflow import documents, forms
+from runyard.server.mlflow.forms import Form, Pair, Sought, pairs
 from runyard.server.mlflow.here import PREFIX, At, Here, no_experiment
 from runyard.server.responses.documents import answer
 from runyard.store.errors import NotFound, Refused
@@ -35,12 +33,8 @@ class Create(Form):
     tags: list[Pair] | None = None
 
 
-class Search(Form):
-    max_results: int | None = None
+class Search(forms.Search):
     view_type: str | None = None
-    filter: str | None = None
-    order_by: list[str] | None = None
-    page_token: str | None = None
 
 
 class Named(Form):
@@ -104,18 +98,8 @@ def search(body: Search, here: At) -> Response:
 
 
 @router.get("/search")
-def search_by_address(
-    here: At,
-    max_results: int | None = None,
-    view_type: str | None = None,
-    filter: str | None = None,
-    order_by: Annotated[list[str] | None, Query()] = None,
-    page_token: str | None = None,
-) -> Response:
-    wanted = Search(
-        max_results=max_results, view_type=view_type, filter=filter, order_by=order_by, page_token=page_token
-    )
-    return _search(here, wanted)
+def search_by_address(here: At, sought: Sought, view_type: str | None = None) -> Response:
+    return _search(here, Search(view_type=view_type, **sought.model_dump()))
 
 
 def _search(here: Here, body: Search) -> Response:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Annotated
 
+from fastapi import Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from runyard.store.tables import EPOCH
@@ -42,6 +43,28 @@ class RunNamed(Form):
     @property
     def run(self) -> str:
         return self.run_id or self.run_uuid or ""
+
+
+class Search(Form):
+    """What is sought, in which order, and how much of it."""
+
+    filter: str | None = None
+    max_results: int | None = None
+    order_by: list[str] | None = None
+    page_token: str | None = None
+
+
+async def _sought(
+    filter: str | None = None,
+    max_results: int | None = None,
+    order_by: Annotated[list[str] | None, Query()] = None,
+    page_token: str | None = None,
+) -> Search:
+    return Search(filter=filter, max_results=max_results, order_by=order_by, page_token=page_token)
+
+
+Sought = Annotated[Search, Depends(_sought)]
+"""A search that comes as an address."""
 
 
 def pairs(given: list[Pair] | None) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -15,7 +15,7 @@ from runyard.contracts import names
 from runyard.server.middleware.problems import Problem
 from runyard.server.mlflow import documents
 from runyard.server.mlflow.documents import Json
-from runyard.server.mlflow.forms import Form, Pair, Text, listed, pairs
+from runyard.server.mlflow.forms import Form, Pair, Sought, Text, listed, pairs
 from runyard.server.mlflow.here import PREFIX, At, Here
 from runyard.server.responses.documents import answer
 from runyard.store.assets import model_content, models
@@ -32,6 +32,9 @@ router = APIRouter(prefix=f"{PREFIX}/model-versions", include_in_schema=False)
 
 FRAMEWORK = "MLflow"
 """The framework of a version that a client of MLflow has registered."""
+
+MOST_VERSIONS = 200_000
+"""In one answer, where the client does not say."""
 
 NO_PROMPT = {"mlflow.prompt.is_prompt": "false"}
 """A tag that clients ask for with every search: prompts are registered as models too, and have it."""
@@ -154,18 +157,13 @@ def get(here: At, name: str = "", version: str = "") -> Response:
 
 
 @router.get("/search")
-def search(
-    here: At,
-    filter: str | None = None,
-    max_results: int = 200_000,
-    order_by: Annotated[list[str] | None, Query()] = None,
-    page_token: str | None = None,
-) -> Response:
+def search(here: At, sought: Sought) -> Response:
     here.must_be_wide()
-    wanted = matching.parse(filter, order_by, ATTRIBUTES)
+    wanted = matching.parse(sought.filter, sought.order_by, ATTRIBUTES)
     with here.read() as connection:
         rows = several(connection, here.workspace, _all(connection, here.workspace))
-    found, token = matching.page(rows, wanted, _values, max_results, page_token)
+    most = MOST_VERSIONS if sought.max_results is None else sought.max_results
+    found, token = matching.page(rows, wanted, _values, most, sought.page_token)
     return answer(documents.page("model_versions", found, token))
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from runyard.server.mlflow import documents, model_versions
 from runyard.server.mlflow.documents import Json
-from runyard.server.mlflow.forms import Form, Pair, Text, listed, pairs
+from runyard.server.mlflow.forms import Form, Pair, Sought, Text, listed, pairs
 from runyard.server.mlflow.here import PREFIX, At
 from runyard.server.mlflow.model_versions import NO_PROMPT, number
 from runyard.server.responses.documents import answer
@@ -74,18 +74,14 @@ def get(here: At, name: str = "") -> Response:
 
 
 @router.get("/search")
-def search(
-    here: At,
-    filter: str | None = None,
-    max_results: int = 100,
-    order_by: Annotated[list[str] | None, Query()] = None,
-    page_token: str | None = None,
-) -> Response:
+def search(here: At, sought: Sought) -> Response:
     here.must_be_wide()
-    wanted = matching.parse(filter, order_by, ATTRIBUTES)
+    wanted = matching.parse(sought.filter, sought.order_by, ATTRIBUTES)
     with here.read() as connection:
         rows = registry.find(connection, here.workspace)
-        found, token = matching.page(rows, wanted, _values, max_results, page_token)
+        found, token = matching.page(
+            rows, wanted, _values, 100 if sought.max_results is None else sought.max_results, sought.page_token
+        )
         listed_models = [document(connection, here.workspace, row) for row in found]
     return answer(documents.page("registered_models", listed_models, token))
 

@@ -14,7 +14,7 @@ from runyard.contracts import states as state_names
 from runyard.scheduler import states
 from runyard.scheduler.states import Fact
 from runyard.server.middleware.problems import Problem
-from runyard.server.mlflow import documents
+from runyard.server.mlflow import documents, forms
 from runyard.server.mlflow.documents import Json
 from runyard.server.mlflow.forms import Form, Pair, RunNamed, moment, pairs
 from runyard.server.mlflow.here import PREFIX, At, Here
@@ -53,13 +53,9 @@ class Update(RunNamed):
     run_name: str | None = None
 
 
-class Search(Form):
+class Search(forms.Search):
     experiment_ids: list[str] | None = None
-    filter: str | None = None
     run_view_type: str | None = None
-    max_results: int | None = None
-    order_by: list[str] | None = None
-    page_token: str | None = None
 
 
 class Tag(RunNamed):

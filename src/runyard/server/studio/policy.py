@@ -57,16 +57,23 @@ def is_own_name(host: str, settings: Settings) -> bool:
     return True
 
 
-def foreign(method: str, headers: Headers) -> str | None:
-    """Why a request that shows no more than the session's cookie is taken for another site's; None when it is not."""
+def foreign(method: str, headers: Headers, marks: bool = True) -> str | None:
+    """Why a request that shows no more than the session's cookie is taken for another site's; None when it is not.
+
+    Pages that were not made here give their changes no mark (`marks`). Then the browser's word must do: it says with
+    every change which page it comes from.
+    """
     host, origin = host_of(headers), headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != host:
         return f"It comes from a page of {origin[:200]}."
     site = headers.get("sec-fetch-site", "same-origin")
     if site not in ("same-origin", "none"):
         return "Another site has caused it."
-    if method not in _READING and MARK.lower() not in headers:
-        return f"A change needs the header {MARK}."
+    if method not in _READING:
+        if marks and MARK.lower() not in headers:
+            return f"A change needs the header {MARK}."
+        if not marks and origin is None:
+            return "It does not say which page it comes from (`Origin`)."
     return None
 
 

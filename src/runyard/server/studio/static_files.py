@@ -31,7 +31,7 @@ _IMPORT = re.compile(
     r"""["'](\.[^"'\n]{1,300})["']""",
     re.MULTILINE,
 )
-_FOR_EVER = "public, max-age=31536000, immutable"
+FOR_EVER = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,26 @@ class StaticFile:
     media_type: str
     etag: str
 
+    @classmethod
+    def of(cls, content: bytes, media_type: str, level: int = 9) -> StaticFile:
+        etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+        return cls(content, gzip.compress(content, level, mtime=0), media_type, etag)
+
+    def answer(self, headers: Headers, cached: str) -> Response:
+        """The answer to a request; `cached` is what the browser is told of keeping it."""
+        own = {
+            "ETag": self.etag,
+            "Vary": "Accept-Encoding",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cache-Control": cached,
+        }
+        if headers.get("if-none-match") == self.etag:
+            return Response(status_code=304, headers=own)
+        if "gzip" in headers.get("accept-encoding", "") and len(self.packed) < len(self.content):
+            return Response(self.packed, headers={**own, "Content-Encoding": "gzip"}, media_type=self.media_type)
+        return Response(self.content, headers=own, media_type=self.media_type)
+
 
 @lru_cache(maxsize=1)
 def files() -> dict[str, StaticFile]:
@@ -48,10 +68,7 @@ def files() -> dict[str, StaticFile]:
     found = {}
     for path in sorted(FOLDER.rglob("*")):
         if path.is_file() and path.suffix in _TYPES:
-            content = path.read_bytes()
-            etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
-            packed = gzip.compress(content, 9, mtime=0)
-            found[path.relative_to(FOLDER).as_posix()] = StaticFile(content, packed, _TYPES[path.suffix], etag)
+            found[path.relative_to(FOLDER).as_posix()] = StaticFile.of(path.read_bytes(), _TYPES[path.suffix])
     return found
 
 
@@ -91,16 +108,5 @@ def answer(name: str, asked_version: str, headers: Headers) -> Response | None:
     file = files().get(name)
     if file is None:
         return None
-    own = {
-        "ETag": file.etag,
-        "Vary": "Accept-Encoding",
-        "X-Content-Type-Options": "nosniff",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        # A page that an older server has sent asks for its version, and gets this one: it must ask again.
-        "Cache-Control": _FOR_EVER if asked_version == version() else "no-cache",
-    }
-    if headers.get("if-none-match") == file.etag:
-        return Response(status_code=304, headers=own)
-    if "gzip" in headers.get("accept-encoding", "") and len(file.packed) < len(file.content):
-        return Response(file.packed, headers={**own, "Content-Encoding": "gzip"}, media_type=file.media_type)
-    return Response(file.content, headers=own, media_type=file.media_type)
+    # A page that an older server has sent asks for its version, and gets this one: it must ask again.
+    return file.answer(headers, FOR_EVER if asked_version == version() else "no-cache")

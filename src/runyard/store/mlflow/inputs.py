@@ -9,9 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select
 
 from runyard.store.slices import slices
-from runyard.store.tables import fingerprint, run_datasets, run_models
+from runyard.store.tables import fingerprint, run_datasets, run_models, runs
 
 INPUT, OUTPUT = "input", "output"
+
+MOST = 1000
+"""Datasets of an experiment that are listed."""
 
 CONTEXT = "mlflow.data.context"
 """The tag that says what a dataset was used for."""
@@ -60,3 +63,10 @@ def of_runs(connection: Connection, runs: Sequence[int]) -> dict[int, Inputs]:
             here = found.setdefault(row.run, Inputs())
             (here.models if row.role == INPUT else here.outputs).append((row.model_id, row.step))
     return found
+
+
+def of_experiments(connection: Connection, experiments: Sequence[int]) -> list[tuple[str, str, str | None]]:
+    """The name, digest and context of each dataset that runs of some experiments have read, by serials."""
+    wanted = select(run_datasets.c.name, run_datasets.c.digest, run_datasets.c.context).distinct()
+    wanted = wanted.join(runs, runs.c.serial == run_datasets.c.run).where(runs.c.experiment.in_(experiments))
+    return [(row.name, row.digest, row.context) for row in connection.execute(wanted.limit(MOST))]
