@@ -113,6 +113,12 @@ def test_a_script_argument_without_dashes_before_it_gets_a_hint() -> None:
     done = CliRunner().invoke(app, ["submit", "train.py", "--lr", "0.1"])
     assert done.exit_code == errors.USAGE
     assert "-- --lr" in done.stderr
+    assert "--rank" not in done.stderr, "which nobody meant"
+    assert "--compute" in CliRunner().invoke(app, ["submit", "train.py", "--comput", "x"]).stderr
+
+
+def test_a_number_that_is_none_is_called_so() -> None:
+    assert "'many' is no whole number." in CliRunner().invoke(app, ["services", "scale", "adds", "many"]).stderr
 
 
 @pytest.mark.parametrize(

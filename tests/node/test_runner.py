@@ -265,11 +265,12 @@ print('done', flush=True)
 
 def test_a_server_killed_in_the_middle(node: Prepare, own_server: Server, tmp_path: Path, until: Until) -> None:
     script = """
-import os, sys
+import os, sys, time
 n = 0
 while not os.path.exists(sys.argv[1]):
     print('line', n)
     n += 1
+    time.sleep(0.001)
 print('done', n)
 """
     made = node({"train.py": script}, server=own_server, arguments=[str(tmp_path / "stop")])

@@ -48,6 +48,9 @@ COMMANDS = {
 }
 """The commands that belong to no group: the module of each in `runyard.cli.commands`, and where help lists it."""
 
+LIKE = 0.6
+"""How alike an unknown option and one that is there must be for a slip of the keyboard; 1 is the same."""
+
 
 def main() -> None:
     """The entry point."""
@@ -126,13 +129,27 @@ def _refuse_usage(problem: Exception, as_json: bool, arguments: Sequence[str]) -
         command = context.command_path
     else:
         command = " ".join(["runyard", *(name for name in arguments[:1] if name in COMMANDS)])
-    described = getattr(problem, "format_message", None)
     help = f"`{command} --help` lists what it takes."
     unknown = getattr(problem, "option_name", None)
+    if unknown:
+        _leave_out_unlike(problem, unknown)
     if unknown and command.endswith(" submit"):
         help += f" What the script is to get goes after two dashes: runyard submit train.py -- {unknown} ..."
-    errors.show(errors.CommandError(described() if described else str(problem), help, code="usage"), as_json)
+    described = getattr(problem, "format_message", None)
+    text = (described() if described else str(problem)).replace("is not a valid int range.", "is no whole number.")
+    errors.show(errors.CommandError(text, help, code="usage"), as_json)
     return errors.USAGE
+
+
+def _leave_out_unlike(problem: Any, unknown: str) -> None:
+    """Of the options that are listed as meant, leave those that may be: for `--gpu` that is not `--pip`."""
+    from difflib import SequenceMatcher
+
+    problem.possibilities = [
+        each
+        for each in problem.possibilities or ()
+        if each.startswith(unknown) or SequenceMatcher(None, unknown.strip("-"), each.strip("-")).ratio() > LIKE
+    ]
 
 
 def _show_traceback(problem: Exception) -> int:

@@ -86,4 +86,17 @@ OlderThanOption = Annotated[
         show_default=False,
     ),
 ]
+LimitOption = Annotated[
+    str | None,
+    Option("--limit", metavar="SIZE", help="Keep no more than this, such as 20GB.", show_default=False),
+]
+UnusedForOption = Annotated[
+    str | None,
+    Option(
+        "--unused-for",
+        metavar="TIME",
+        help="Remove what was not used for this long, such as 30d or 12h.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON for programs.")]

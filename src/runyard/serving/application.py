@@ -14,20 +14,17 @@ from typing import Callable, List, cast
 import runyard
 from runyard.contracts.services.worker import WorkerSettings, is_loopback
 from runyard.serving.access_log import AccessLog
-from runyard.serving.authentication import Guard
+from runyard.serving.authentication import NOT_FOR_US, Guard
 from runyard.serving.calls import Call, Calls, Limits
 from runyard.serving.http.connection import Connection
 from runyard.serving.http.head import BadRequest
 from runyard.serving.http.loop import Loop
 from runyard.serving.http.message import Request, Response, json_response, message
+from runyard.serving.http.origins import origin_headers
 from runyard.serving.metrics import Metrics
 from runyard.serving.scorer import Asked, Scorer
 from runyard.serving.swagger import VERSIONS, Described, document, users_own
 
-NOT_FOR_US = (
-    "This service asks for no key, so that it answers to localhost and to addresses alone: a web page could have any "
-    "other name lead here. Give it keys (authentication=key), or allow_unauthenticated=true if everybody may call it."
-)
 MOST_ID = 100  # characters
 UNEXPECTED = "The server of the service failed at this request. The log of the service has the reason."
 SERVER = f"runyard/{runyard.__version__}"
@@ -200,8 +197,7 @@ class Application:
         """Give an answer its headers, count it, and send it. `known`: whether there is such a route."""
         if known:
             self._add_ids(request, response)
-        if self._settings.cors_origins:
-            self._add_cors(request, response)
+        response.headers += origin_headers(self._settings.cors_origins, request.head)
         seconds = time.perf_counter() - request.began
         self.metrics.answered(route, response.status, seconds)
         if response.seconds is not None:
@@ -228,25 +224,6 @@ class Application:
             headers.append(("x-ms-server-version", SERVER))
         if "traceid" in given:
             headers.append(("TraceId", given["traceid"]))
-
-    def _add_cors(self, request: Request, response: Response) -> None:
-        allowed = self._settings.cors_origins
-        origin = request.head.headers.get("origin")
-        if origin is None or "*" in allowed:
-            shown = "*" if "*" in allowed else allowed[0]
-        elif origin in allowed:
-            shown = origin
-        else:
-            return
-        headers = response.headers
-        headers.append(("access-control-allow-origin", shown))
-        if shown != "*":
-            headers.append(("vary", "Origin"))
-        if request.method == "OPTIONS":
-            headers.append(("access-control-allow-methods", "GET, POST"))
-            wanted = request.head.headers.get("access-control-request-headers")
-            if wanted:
-                headers.append(("access-control-allow-headers", wanted))
 
     # Routes without the scorer.
 

@@ -19,6 +19,11 @@ from runyard.serving.failure import CannotServe
 from runyard.serving.http.head import Head
 from runyard.system.json_files import BadFile
 
+NOT_FOR_US = (
+    "This service asks for no key, so that it answers to localhost and to addresses alone: a web page could have any "
+    "other name lead here. Give it keys (authentication=key), or allow_unauthenticated=true if everybody may call it; "
+    "for a package, set SERVICE_KEY or start it with --any-name."
+)
 LOOK_SECONDS = 0.5
 """How often the file is looked at."""
 

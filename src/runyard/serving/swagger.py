@@ -48,8 +48,7 @@ def _second(described: Described, about: dict[str, str], host: str) -> dict[str,
     scored = {"description": "The answer.", "schema": {"$ref": "#/definitions/ServiceOutput"}}
     taken = {"name": "serviceInputPayload", "in": "body", "required": True}
     score = {
-        "operationId": "RunMLService",
-        "description": "Run web service's model and get the prediction output",
+        **_SCORE,
         "parameters": [{**taken, "schema": {"$ref": "#/definitions/ServiceInput"}}],
         "responses": {"200": scored, "default": wrong},
         "security": [{"Bearer": []}] if described.authenticated else [],
@@ -62,13 +61,7 @@ def _second(described: Described, about: dict[str, str], host: str) -> dict[str,
         "consumes": ["application/json"],
         "produces": ["application/json"],
         "paths": {
-            "/": {
-                "get": {
-                    "operationId": "ServiceHealthCheck",
-                    "description": "Simple health check endpoint",
-                    "responses": {"200": health, "default": wrong},
-                }
-            },
+            "/": {"get": {**_HEALTH, "responses": {"200": health, "default": wrong}}},
             described.path: {"post": score},
         },
         "definitions": {
@@ -87,8 +80,7 @@ def _third(described: Described, about: dict[str, str], version: str, host: str)
     scored = _content("The answer.", {"$ref": "#/components/schemas/ServiceOutput"})
     health = {"description": "The service is alive.", "content": {"text/plain": {"schema": {"type": "string"}}}}
     score: dict[str, Any] = {
-        "operationId": "RunMLService",
-        "description": "Run web service's model and get the prediction output",
+        **_SCORE,
         "requestBody": {
             "required": True,
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ServiceInput"}}},
@@ -100,13 +92,7 @@ def _third(described: Described, about: dict[str, str], version: str, host: str)
         "info": about,
         "servers": [{"url": f"http://{host}"}],
         "paths": {
-            "/": {
-                "get": {
-                    "operationId": "ServiceHealthCheck",
-                    "description": "Simple health check endpoint",
-                    "responses": {"200": health, "default": wrong},
-                }
-            },
+            "/": {"get": {**_HEALTH, "responses": {"200": health, "default": wrong}}},
             described.path: {"post": score},
         },
         "components": {
@@ -119,6 +105,11 @@ def _third(described: Described, about: dict[str, str], version: str, host: str)
     return made
 
 
+_HEALTH = {"operationId": "ServiceHealthCheck", "description": "Simple health check endpoint"}
+_SCORE = {
+    "operationId": "RunMLService",
+    "description": "Run web service's model and get the prediction output",
+}
 _ERROR: Schema = {"type": "object", "properties": {"message": {"type": "string"}}}
 
 

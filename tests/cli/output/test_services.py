@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from runyard.cli.output.services import added, current, replicas, rows
+import pytest
+
+from runyard.cli.output.services import added, current, replicas, rows, tell_next
 
 SERVICE: dict[str, Any] = {
     "name": "mine",
@@ -30,3 +32,16 @@ def test_a_log_that_was_cut_at_its_beginning_or_is_another_one() -> None:
     assert added("one\ntwo\n", "two\nthree\n") == "three\n"
     assert added("one\n", "other\n") == "other\n"
     assert added("", "all\n") == "all\n"
+
+
+def test_the_next_commands_are_some_that_can_work(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(**changes: Any) -> str:
+        tell_next({**SERVICE, "settings": {"authentication": "key"}, **changes})
+        return capsys.readouterr().out
+
+    assert """services call mine '{"data": [[1, 2]]}'""" in told(), "a model is given rows"
+    assert """services call mine '{"data": [1, 2]}'""" in told(revision=1)
+    assert "services keys mine" in told()
+    failed = told(state="Failed")
+    assert "services logs mine" in failed
+    assert "call" not in failed

@@ -20,6 +20,7 @@ from runyard.contracts.compute import LEAVING, RUNNING, Resources, Target
 from runyard.engines.base import EngineAway, EngineError, Gang
 from runyard.engines.folders import RunFolders
 from runyard.engines.hand_over import Parcel
+from runyard.engines.ray import connection, line
 from runyard.engines.ray import engine as ray_engine
 from runyard.engines.ray.engine import RayEngine
 
@@ -287,6 +288,16 @@ def test_targets_are_checked(yard: Yard, engine: RayEngine) -> None:
         yard.engine(resources={"special": 2}).check(Target("special", engine="ray"))
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clusters that do not answer are given up after seconds in place of half a minute."""
+    for module in (line, connection):
+        monkeypatch.setattr(module, "QUIET", 7.0)
+    monkeypatch.setattr(line, "PATIENCE", {**line.PATIENCE, line.LOADED: 4.0})
+    monkeypatch.setattr(connection, "DEAF", 10.0)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_cluster_that_stops_answering_is_away_until_it_is_back(yard: Yard, engine: RayEngine) -> None:
     handle = engine.start(yard.gang("through", seconds=DEADLINE), yard.events)
     yard.runners("through", 1)
@@ -314,6 +325,7 @@ def _answers(engine: RayEngine) -> bool:
     return False
 
 
+@pytest.mark.usefixtures("impatient")
 def test_runs_end_with_the_head_and_a_new_one_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with started(nodes=1) as cluster, contextlib.closing(Yard(cluster, tmp_path, monkeypatch)) as yard:
         engine = yard.engine()
@@ -340,6 +352,7 @@ def test_an_address_that_nobody_answers_on_is_away(tmp_path: Path) -> None:
     engine.close()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_somebody_else_on_the_address_is_away_too(ray_cluster: RayCluster, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         address = f"127.0.0.1:{mute.getsockname()[1]}"

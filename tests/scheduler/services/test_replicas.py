@@ -51,5 +51,6 @@ def test_keys_are_written_as_hashes_and_only_for_the_user(tmp_path: Path) -> Non
     replicas.write_routes(tmp_path, locked, [])
     told = json.loads((path.parent / "routes.json").read_text())
     assert (told["routes"][0]["share"], told["authentication"]) == (100.0, "key")
+    assert (told["allow_unauthenticated"], told["cors_origins"]) == (False, [])
     replicas.remove_folder(tmp_path, locked)
     assert not path.parent.exists()

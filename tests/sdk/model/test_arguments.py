@@ -20,6 +20,10 @@ def test_labels_are_texts_by_name() -> None:
         arguments.labels("tags", [("a", "1")])
 
 
+def test_a_framework_is_known_however_it_is_written() -> None:
+    assert [arguments.framework(each) for each in ("pytorch", "ONNX", "Own", None)] == ["PyTorch", "Onnx", "Own", None]
+
+
 def test_labels_to_look_for_are_keys_or_pairs() -> None:
     assert arguments.wanted_labels("tags", None) == []
     assert arguments.wanted_labels("tags", ["a", ["b", "1"], ("c", 2)]) == ["a", "b=1", "c=2"]

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 import venv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +69,14 @@ def saved(workspace: Workspace, model: Model, config: InferenceConfig, tmp_path:
     return tmp_path / "package"
 
 
-@pytest.fixture
-def served(saved: Path, plain_python: Path) -> Iterator[int]:
+@contextmanager
+def serving(saved: Path, python: Path, *options: str, **variables: str) -> Iterator[int]:
     """The port at which the package answers, started by a Python that knows nothing of Runyard."""
-    environment = {"PATH": os.environ["PATH"], "SERVICE_KEY": "a-key-that-was-chosen"}
     said = (saved / "said").open("wb")
     port = _free_port()
     process = subprocess.Popen(
-        [plain_python, saved / "serve.py", "--port", str(port)],
-        env=environment,
+        [python, saved / "serve.py", "--port", str(port), *options],
+        env={"PATH": os.environ["PATH"], **variables},
         cwd="/",
         stdout=said,
         stderr=subprocess.STDOUT,
@@ -91,9 +91,18 @@ def served(saved: Path, plain_python: Path) -> Iterator[int]:
         said.close()
 
 
-def test_it_serves_with_a_plain_python(served: int) -> None:
-    assert _asked(served, '{"data": [1, 2]}', "a-key-that-was-chosen") == (200, [4, 7])
-    assert _asked(served, '{"data": [1, 2]}', "another")[0] == 401
+def test_it_serves_with_a_plain_python(saved: Path, plain_python: Path) -> None:
+    body, key = '{"data": [1, 2]}', "a-key-that-was-chosen"
+    with serving(saved, plain_python, SERVICE_KEY=key) as port:
+        assert _asked(port, body, Authorization=f"Bearer {key}", Host="my.example") == (200, [4, 7])
+        assert _asked(port, body, Authorization="Bearer another")[0] == 401
+    with serving(saved, plain_python) as port:
+        assert _asked(port, body) == (200, [4, 7])
+        assert _asked(port, body, Host="my.example")[0] == 403, "a web page may have any other name lead here"
+    with serving(saved, plain_python, "--any-name") as port:
+        assert _asked(port, body, Host="my.example") == (200, [4, 7])
+    with serving(saved, plain_python, "--host", "0.0.0.0") as port:
+        assert _asked(port, body, Host="my.example") == (200, [4, 7])
 
 
 def test_the_folder(saved: Path) -> None:
@@ -182,8 +191,8 @@ def _answers(port: int) -> bool:
         return False
 
 
-def _asked(port: int, body: str, key: str) -> tuple[int, object]:
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+def _asked(port: int, body: str, **headers: str) -> tuple[int, object]:
+    headers["Content-Type"] = "application/json"
     request = urllib.request.Request(f"http://127.0.0.1:{port}/score", body.encode(), headers)
     try:
         with urllib.request.urlopen(request, timeout=30) as response:

@@ -33,6 +33,8 @@ def test_script_and_command_together_raise_nothing_here() -> None:
 def test_arguments_are_a_list() -> None:
     with pytest.raises(UserErrorException, match="not the text"):
         ScriptRunConfig(".", "a.py", "--lr 0.1")  # type: ignore[arg-type]
+    with pytest.raises(UserErrorException, match="not a dict"):
+        ScriptRunConfig(".", "a.py", {"--lr": 0.1})  # type: ignore[arg-type]
 
 
 def test_the_parameters_reach_the_run_configuration() -> None:

@@ -23,9 +23,12 @@ from tests.support.waiting import wait_until
 from runyard.contracts.services.access import Access, hash_of
 from runyard.contracts.services.plan import Route, Routes
 
+LOCKED: dict[str, Any] = {"authentication": "key", "cors_origins": ["http://page"]}
+
 
 class Replica(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     ends_first = 0
 
     def do_POST(self) -> None:
@@ -62,8 +65,12 @@ def replica(**changes: Any) -> Iterator[int]:
 
 
 class Gateway:
-    def __init__(self, folder: Path) -> None:
+    """With routes it knows them before its first request."""
+
+    def __init__(self, folder: Path, *routes: Route, **rules: Any) -> None:
         self._folder = folder
+        if routes:
+            self.route(*routes, **rules)
         settings = {
             "service": "mine",
             "status": str(folder / "status.json"),
@@ -84,8 +91,8 @@ class Gateway:
     def status(self) -> Any:
         return json.loads((self._folder / "status.json").read_text())
 
-    def route(self, *routes: Route, authentication: str = "none") -> None:
-        (self._folder / "routes.new").write_text(json.dumps(Routes(list(routes), authentication).as_dict()))
+    def route(self, *routes: Route, **rules: Any) -> None:
+        (self._folder / "routes.new").write_text(json.dumps(Routes(list(routes), **rules).as_dict()))
         os.replace(self._folder / "routes.new", self._folder / "routes.json")
 
     def connect(self) -> http.client.HTTPConnection:
@@ -100,7 +107,13 @@ class Gateway:
 
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[Gateway]:
-    made = Gateway(tmp_path)
+    with started(tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def started(folder: Path, *routes: Route, **rules: Any) -> Iterator[Gateway]:
+    made = Gateway(folder, *routes, **rules)
     yield made
     made.process.send_signal(signal.SIGTERM)
     assert made.process.wait(20) == 0
@@ -219,30 +232,74 @@ def test_what_two_servers_could_read_differently_is_passed_on_to_nobody(gateway:
     assert said.count(b"HTTP/1.1") == 1
 
 
-def test_who_may_not_call_wakes_nobody_nor_does_who_only_watches(gateway: Gateway, tmp_path: Path) -> None:
-    """Otherwise anybody could keep a service up that is to cost nothing, or read its numbers."""
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Gateway]:
+    """One without a replica, whose callers show the key `right`."""
     (tmp_path / "access.json").write_text(json.dumps(Access([hash_of("right")]).as_dict()))
-    gateway.route(Route("", 100), authentication="key")
-    wait_until(lambda: gateway.ask()[0] == 401, "the rule")
+    with started(tmp_path, Route("", 100), **LOCKED) as made:
+        yield made
+
+
+def test_who_may_not_call_wakes_nobody_nor_does_who_only_watches(locked: Gateway) -> None:
+    """Otherwise anybody could keep a service up that is to cost nothing, or read its numbers."""
 
     def get(path: str, key: str = "wrong") -> tuple[int, bytes]:
-        connection = gateway.connect()
+        connection = locked.connect()
         connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
         answer = connection.getresponse()
         return answer.status, answer.read()
 
+    assert locked.ask()[0] == 401
     assert get("/swagger.json")[0] == 401
     assert get("/ready") == (200, b'{"ready": true}')
     assert get("/v2/health/live") == (200, b'{"live": true}')
     assert get("/metrics") == (200, b""), "who asks from this machine"
-    assert not gateway.status()["waiting"]
+    assert not locked.status()["waiting"]
     found: list[Any] = []
     asking = threading.Thread(target=lambda: found.append(get("/score", "right")), daemon=True)
     asking.start()
-    wait_until(lambda: gateway.status()["waiting"], "word of somebody who waits")
+    wait_until(lambda: locked.status()["waiting"], "word of somebody who waits")
     with replica() as port:
-        gateway.route(Route("", 100, port=port), authentication="key")
+        locked.route(Route("", 100, port=port), **LOCKED)
         asking.join(20)
-        gateway.route(Route("", 100, port=port))
-        wait_until(lambda: gateway.ask()[0] == 200, "that everybody may call")
+        locked.route(Route("", 100, port=port))
+        wait_until(lambda: locked.ask()[0] == 200, "that everybody may call")
     assert found[0][0] == 501, "the echo of this test has no GET"
+
+
+def test_a_browsers_question_before_a_request_wakes_nobody(locked: Gateway) -> None:
+    """It shows no key: otherwise anybody could start a service with it, again and again."""
+
+    def options(origin: str) -> http.client.HTTPResponse:
+        connection = locked.connect()
+        headers = {"Origin": origin, "Access-Control-Request-Headers": "authorization"}
+        connection.request("OPTIONS", "/score", headers=headers)
+        return connection.getresponse()
+
+    asleep = options("http://page")
+    assert (asleep.status, asleep.read()) == (200, b"")
+    assert asleep.getheader("Access-Control-Allow-Origin") == "http://page"
+    assert asleep.getheader("Access-Control-Allow-Headers") == "authorization"
+    assert options("http://other").getheader("Access-Control-Allow-Origin") is None
+    assert not locked.status()["waiting"]
+    with replica() as port:
+        locked.route(Route("", 100, port=port), **LOCKED)
+        wait_until(lambda: options("http://page").status == 501, "the replica's own answer")
+
+
+def test_a_web_page_under_a_name_of_its_own_wakes_nobody(tmp_path: Path) -> None:
+    with started(tmp_path, Route("", 100), allow_unauthenticated=False) as gateway:
+
+        def ask(host: str) -> int:
+            connection = gateway.connect()
+            connection.request("POST", "/score", b"{}", {"Host": host})
+            return connection.getresponse().status
+
+        assert ask("evil.example") == 403
+        assert not gateway.status()["waiting"]
+        with replica() as port:
+            gateway.route(Route("", 100, port=port), allow_unauthenticated=False)
+            assert ask(f"localhost:{port}") == 200
+            assert ask("evil.example") == 403
+            gateway.route(Route("", 100, port=port), allow_unauthenticated=True)
+            wait_until(lambda: ask("public.example") == 200, "that everybody may call")

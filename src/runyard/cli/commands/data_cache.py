@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from runyard.cli.groups import group
-from runyard.cli.options import JsonOption, seconds, size
+from runyard.cli.options import JsonOption, LimitOption, UnusedForOption, seconds, size
 from runyard.cli.output import formatting, screen
-from runyard.cli.parameters import Option
 from runyard.contracts import home as homes
 
 if TYPE_CHECKING:
@@ -37,19 +36,8 @@ def ls(as_json: JsonOption = False) -> None:
 
 
 def gc(
-    limit: Annotated[
-        str | None,
-        Option("--limit", metavar="SIZE", help="Keep no more than this, such as 20GB.", show_default=False),
-    ] = None,
-    unused_for: Annotated[
-        str | None,
-        Option(
-            "--unused-for",
-            metavar="TIME",
-            help="Remove what was not used for this long, such as 30d or 12h.",
-            show_default=False,
-        ),
-    ] = None,
+    limit: LimitOption = None,
+    unused_for: UnusedForOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove what was not fetched to its end, and files that were not used for the longest time. What a run uses

@@ -32,6 +32,8 @@ WHAT = {
     "telemetry": "journals of interactive runs",
     "sdk": "what is put in reach of a run's processes",
     "server.log": "what the server has to say",
+    "services": "what the processes of services share",
+    "secrets": "secrets of workspaces, and credentials of datastores",
     "cache": "may be deleted at any time",
 }
 """What the folders and files of a home are for. Others are listed by name."""

@@ -14,7 +14,7 @@ from runyard.cli import errors, package_caches
 from runyard.cli.commands import env_build, env_maps
 from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
-from runyard.cli.options import JsonOption, seconds, size
+from runyard.cli.options import JsonOption, LimitOption, UnusedForOption, seconds, size
 from runyard.cli.output import formatting, screen
 from runyard.cli.parameters import Argument, Option
 from runyard.contracts import home as homes
@@ -125,19 +125,8 @@ def rm(
 
 
 def gc(
-    limit: Annotated[
-        str | None,
-        Option("--limit", metavar="SIZE", help="Keep no more than this, such as 20GB.", show_default=False),
-    ] = None,
-    unused_for: Annotated[
-        str | None,
-        Option(
-            "--unused-for",
-            metavar="TIME",
-            help="Remove what was not used for this long, such as 30d or 12h.",
-            show_default=False,
-        ),
-    ] = None,
+    limit: LimitOption = None,
+    unused_for: UnusedForOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove what builds that were killed have left, and environments that were not used for the longest time."""

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from runyard.cli.output import formatting, screen
 from runyard.client.http import quote
+from runyard.contracts.services.states import FAILED
 
 if TYPE_CHECKING:
     from runyard.cli.api import Api
@@ -167,7 +168,9 @@ def show_service(service: Json) -> None:
     _show_error(service["error"])
     operation = service["operation"]
     if operation["state"] != "Succeeded":
-        print(f"  {operation['state']}: {operation['steps'][-1]['text']}")
+        last = operation["steps"][-1]["text"]
+        if last != operation["state"]:
+            print(f"  {operation['state']}: {last}")
         _show_error(operation["error"] if operation["error"] != service["error"] else None)
     shown = [
         (
@@ -226,8 +229,12 @@ def tell_next(service: Json) -> None:
     print(f"{screen.heading(service['name'])}  {screen.status(service['state'])}  {service['scoring_uri']}")
     print("Next:")
     name, program = service["name"], formatting.program()
-    needs = service["settings"]["authentication"]
-    for command in (f"call {name} '{{\"data\": [[1, 2]]}}'", f"logs -f {name}", f"show {name}"):
+    if service["state"] == FAILED:
+        commands = [f"show {name}", f"logs {name}", f"rm {name}"]
+    else:
+        sample = "[1, 2]" if current(service).get("entry_script") else "[[1, 2]]"  # a model is given rows
+        commands = [f"call {name} '{{\"data\": {sample}}}'", f"logs -f {name}", f"show {name}"]
+        if service["settings"]["authentication"] == "key":
+            commands.append(f"keys {name}")
+    for command in commands:
         print(f"  {program} services {command}")
-    if needs == "key":
-        print(f"  {program} services keys {name}")

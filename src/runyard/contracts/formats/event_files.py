@@ -11,6 +11,8 @@ import functools
 import struct
 from typing import BinaryIO, Iterator, NamedTuple, Sequence
 
+from runyard.contracts.formats.protocol_buffers import EIGHT, FOUR, block, field, fields, signed, whole
+
 MARK = "tfevents"
 """In the name of every event file."""
 
@@ -19,7 +21,6 @@ LARGEST = 1 << 28
 
 _FRAME = struct.Struct("<QI")  # the length and its checksum
 _CHECKSUM = struct.Struct("<I")
-_VARINT, _DOUBLE, _BYTES, _FLOAT = 0, 1, 2, 5  # wire types of protocol buffers
 _FLOATS = 1  # DT_FLOAT
 _DOUBLES = 2  # DT_DOUBLE
 _FORMATS = {_FLOATS: "<f", _DOUBLES: "<d"}
@@ -62,7 +63,7 @@ def scalars(data: bytes) -> tuple[list[Scalar], int]:
             break
         try:
             found.extend(_of_event(data[place + _FRAME.size : end - _CHECKSUM.size]))
-        except (IndexError, struct.error, ValueError) as error:
+        except (struct.error, ValueError) as error:
             raise Damaged(f"a record that is no event at byte {place} ({error})") from None
         place = end
     return found, place
@@ -73,13 +74,13 @@ class EventFile:
 
     def __init__(self, stream: BinaryIO, time: float) -> None:
         self._stream = stream
-        self._write(_field(1, _DOUBLE, struct.pack("<d", time)) + _text(3, "brain.Event:2"))
+        self._write(field(1, EIGHT, struct.pack("<d", time)) + _text(3, "brain.Event:2"))
 
     def add(self, points: Sequence[Scalar]) -> None:
         for point in points:
-            value = _text(1, point.tag) + _field(2, _FLOAT, struct.pack("<f", _single(point.value)))
-            event = _field(1, _DOUBLE, struct.pack("<d", point.time)) + _number(2, point.step)
-            self._write(event + _block(5, _block(1, value)))
+            value = _text(1, point.tag) + field(2, FOUR, struct.pack("<f", _single(point.value)))
+            event = field(1, EIGHT, struct.pack("<d", point.time)) + whole(2, point.step)
+            self._write(event + block(5, block(1, value)))
 
     def _write(self, record: bytes) -> None:
         length = struct.pack("<Q", len(record))
@@ -102,14 +103,14 @@ def _single(value: float) -> float:
 
 def _of_event(record: bytes) -> Iterator[Scalar]:
     time, step, summary = 0.0, 0, b""
-    for number, value in _fields(record):
+    for number, value in fields(record):
         if number == 1 and isinstance(value, bytes):
             (time,) = struct.unpack("<d", value)
         elif number == 2 and isinstance(value, int):
-            step = value - (1 << 64) if value >> 63 else value
+            step = signed(value)
         elif number == 5 and isinstance(value, bytes):
             summary = value
-    for number, value in _fields(summary):
+    for number, value in fields(summary):
         if number == 1 and isinstance(value, bytes):
             tag, scalar = _tag_and_value(value)
             if scalar is not None:
@@ -118,7 +119,7 @@ def _of_event(record: bytes) -> Iterator[Scalar]:
 
 def _tag_and_value(message: bytes) -> tuple[str, float | None]:
     tag, found = "", None
-    for number, value in _fields(message):
+    for number, value in fields(message):
         if not isinstance(value, bytes):
             continue
         if number == 1:
@@ -133,7 +134,7 @@ def _tag_and_value(message: bytes) -> tuple[str, float | None]:
 def _of_tensor(message: bytes) -> float | None:
     """The number in a tensor without dimensions; None for any other tensor."""
     kind, content, dimensions = 0, b"", b""
-    for number, value in _fields(message):
+    for number, value in fields(message):
         if number == 1 and isinstance(value, int):
             kind = value
         elif number == 2 and isinstance(value, bytes):
@@ -147,67 +148,8 @@ def _of_tensor(message: bytes) -> float | None:
     return float(number)
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a protocol buffer: their numbers, and an int (varint) or bytes (all else)."""
-    place, size = 0, len(message)
-    while place < size:
-        key, place = _varint(message, place)
-        kind = key & 7
-        if kind == _VARINT:
-            value, place = _varint(message, place)
-            yield key >> 3, value
-            continue
-        if kind == _BYTES:
-            length, place = _varint(message, place)
-        elif kind in (_DOUBLE, _FLOAT):
-            length = 8 if kind == _DOUBLE else 4
-        else:
-            raise ValueError(f"wire type {kind}")
-        if place + length > size:
-            raise ValueError("a field that ends after its message")
-        yield key >> 3, message[place : place + length]
-        place += length
-
-
-def _varint(message: bytes, place: int) -> tuple[int, int]:
-    shift = value = 0
-    while shift < 64:
-        byte = message[place]
-        place += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, place
-        shift += 7
-    raise ValueError("a number of more than ten bytes")
-
-
-def _field(number: int, kind: int, payload: bytes) -> bytes:
-    return bytes([number << 3 | kind]) + payload
-
-
-def _number(number: int, value: int) -> bytes:
-    return _field(number, _VARINT, _as_varint(value & (1 << 64) - 1))
-
-
-def _block(number: int, payload: bytes) -> bytes:
-    return _field(number, _BYTES, _as_varint(len(payload)) + payload)
-
-
 def _text(number: int, text: str) -> bytes:
-    return _block(number, text.encode("utf-8", "replace"))
-
-
-def _as_varint(value: int) -> bytes:
-    """
-    >>> _as_varint(300).hex()
-    'ac02'
-    """
-    written = bytearray()
-    while value > 127:
-        written.append(value & 127 | 128)
-        value >>= 7
-    written.append(value)
-    return bytes(written)
+    return block(number, text.encode("utf-8", "replace"))
 
 
 def _masked(data: bytes) -> int:

@@ -62,6 +62,8 @@ class Routes:
 
     routes: list[Route] = field(default_factory=list)
     authentication: str = NO_KEY  # what callers are asked for
+    allow_unauthenticated: bool = True  # without keys: whether callers may know it by any name
+    cors_origins: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -69,4 +71,9 @@ class Routes:
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Routes:
         found = [Route(**each) for each in document.get("routes", ())]
-        return Routes(found, str(document.get("authentication") or NO_KEY))
+        return Routes(
+            found,
+            str(document.get("authentication") or NO_KEY),
+            bool(document.get("allow_unauthenticated", True)),  # a server of before does not say
+            [str(each) for each in document.get("cors_origins", ())],
+        )

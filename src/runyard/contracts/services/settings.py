@@ -128,7 +128,7 @@ def from_dict(document: Mapping[str, Any], base: Settings) -> Settings:
         if value is None:
             continue
         if name not in known:
-            raise BadSettings(f"There is no setting `{name}`.")
+            raise BadSettings(f"There is no setting `{name}`. There is {_listed(known)}.")
         values[name] = _taken(name, value, getattr(base, name))
     if "replicas" in values and "autoscale" not in document:
         values["autoscale"] = replace(base.autoscale, enabled=False)
@@ -142,23 +142,36 @@ def _taken(name: str, value: Any, base: Any) -> Any:
     if name not in parts:
         wanted = _TYPES[name]
         if isinstance(value, bool) != (wanted is bool) or not isinstance(value, wanted):
-            raise BadSettings(f"`{name}` is {value!r}, which is of the wrong type.")
+            raise BadSettings(f"`{name}` is {value!r}: it must be {_KINDS[wanted]}.")
         return value
     if not isinstance(value, Mapping):
         raise BadSettings(f"`{name}` is no object.")
     known = {each.name for each in fields(parts[name])}
     unknown = sorted(set(value) - known)
     if unknown:
-        raise BadSettings(f"There is no setting `{name}.{unknown[0]}`.")
+        raise BadSettings(f"There is no setting `{name}.{unknown[0]}`. `{name}` has {_listed(known)}.")
     given = {key: each for key, each in value.items() if each is not None}
     for key, each in given.items():
         before = getattr(base, key)
         if isinstance(each, bool) != isinstance(before, bool) or not isinstance(each, (bool, int, float)):
-            raise BadSettings(f"`{name}.{key}` is {each!r}, which is of the wrong type.")
+            wanted = bool if isinstance(before, bool) else _NUMBER
+            raise BadSettings(f"`{name}.{key}` is {each!r}: it must be {_KINDS[wanted]}.")
     return replace(base, **given)
 
 
+def _listed(names: set[str]) -> str:
+    return ", ".join(f"`{each}`" for each in sorted(names))
+
+
 _NUMBER = (int, float)
+_KINDS: dict[Any, str] = {
+    _NUMBER: "a number",
+    int: "a whole number",
+    str: "a text",
+    bool: "true or false",
+    list: "a list of texts",
+    Mapping: "an object of names and texts",
+}
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(("cpu", "memory_gb", "drain_seconds"), _NUMBER),
     **dict.fromkeys(("gpu", "workers", "replicas", "port", "concurrency", "queue_length"), int),

@@ -114,7 +114,8 @@ def routes(service: Service, replicas: Sequence[Replica]) -> Routes:
         ]
         port = int(ready[-1].seen["port"]) if ready else 0
         found.append(Route(version.name, share, PRIVATE_HOST, port))
-    return Routes(found, service.settings.authentication)
+    settings = service.settings
+    return Routes(found, settings.authentication, settings.allow_unauthenticated, settings.cors_origins)
 
 
 def remove_folder(home: Path, service: Service) -> None:

@@ -53,12 +53,21 @@ def details(
         "properties": labels("properties", properties),
         "description": text("description", description),
         "datasets": dataset_references(workspace, datasets),
-        "framework": text("model_framework", model_framework),
+        "framework": framework(model_framework),
         "framework_version": None if model_framework_version is None else str(model_framework_version),
         "sample_input_dataset": dataset_id(workspace, sample_input_dataset),
         "sample_output_dataset": dataset_id(workspace, sample_output_dataset),
         "resource_configuration": resources(resource_configuration),
     }
+
+
+def framework(value: str | None) -> str | None:
+    """A framework as `Model.Framework` spells it; one that it does not have, as it is."""
+    from runyard.sdk.model.model import Model
+
+    given = text("model_framework", value)
+    known = [each for name, each in vars(Model.Framework).items() if name.isupper()]
+    return next((each for each in known if given is not None and each.lower() == given.lower()), given)
 
 
 def text(what: str, value: object) -> str | None:

@@ -46,7 +46,8 @@ def bring(workspace: Workspace, model: ModelDocument, folder: Path, exist_ok: bo
     target = folder / root
     if os.path.lexists(target) and not exist_ok:
         raise WebserviceException(
-            f"There is a file or a folder {target} already. Use another target_dir, or exist_ok=True to replace it."
+            f"There is a file or a folder {target} already. Use another target_dir, or exist_ok=True to replace it "
+            "(on the command line: --to, --overwrite)."
         )
     entries = entries_of(workspace, model)
     try:

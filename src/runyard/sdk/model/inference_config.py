@@ -88,7 +88,10 @@ class InferenceConfig:
             )
         place = self._place(self.entry_script)
         if not place.is_file():
-            raise WebserviceException(f"There is no entry script at {place}. It is looked for below source_directory.")
+            from runyard.sdk.submit.submit import contents
+
+            folder = Path(self.source_directory or ".")
+            raise WebserviceException(f"There is no entry script at {place.absolute()}. {contents(folder)}")
         if place.suffix != ".py":
             raise WebserviceException(f"The entry script {place.name!r} is no Python file: its name must end in .py.")
         if not place.stem.isidentifier() or keyword.iskeyword(place.stem):

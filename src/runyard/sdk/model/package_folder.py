@@ -141,10 +141,11 @@ def read_state(folder: Path) -> dict[str, Any]:
 
 
 _SERVE = '''\
-"""Serve the models of this folder: python serve.py [--host 127.0.0.1] [--port 5001] [--workers 1]
+"""Serve the models of this folder: python serve.py [--host 127.0.0.1] [--port 5001] [--workers 1] [--any-name]
 
 Needs a Python of 3.8 or later with the packages of requirements.txt. With SERVICE_KEY set, callers send it:
-Authorization: Bearer <key>.
+Authorization: Bearer <key>. Without it, and on this machine's own address, it answers to localhost and to addresses
+alone: a web page could have any other name lead here, and would read the answers.
 """
 
 import argparse
@@ -155,6 +156,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+RUNTIME = os.path.join(HERE, "runtime")
+sys.path.insert(0, RUNTIME)
+
+from runyard.contracts.services.worker import is_loopback  # noqa: E402 - it is in RUNTIME
 
 
 def main():
@@ -162,6 +167,9 @@ def main():
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=5001)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument(
+        "--any-name", action="store_true", help="answer to any name: for a proxy that passes its own name on"
+    )
     asked = parser.parse_args()
     with open(os.path.join(HERE, "service.json")) as file:
         service = json.load(file)
@@ -177,7 +185,7 @@ def main():
         workers=asked.workers,
         app_root=HERE,
         source_directory=sources if service["entry_script"] else "",
-        allow_unauthenticated=True,
+        allow_unauthenticated=asked.any_name or not is_loopback(asked.host),
     )
     key = os.environ.get("SERVICE_KEY")
     if key:
@@ -185,7 +193,7 @@ def main():
         write(access, {"keys": [hashlib.sha256(key.encode()).hexdigest()], "token_secret": ""})
         settings["authentication"] = {"mode": "key", "file": access}
     write(os.path.join(folder, "settings.json"), settings)
-    found = [os.path.join(HERE, "runtime")]
+    found = [RUNTIME]
     found += [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     os.environ.update(
         PYTHONPATH=os.pathsep.join(found),
@@ -220,7 +228,9 @@ _README = f"""# A packaged service
     curl http://127.0.0.1:{PORT}/score -H 'Content-Type: application/json' -d '{{"data": ...}}'
 
 or as an image: `docker build -t service . && docker run -p {PORT}:{PORT} service`. Set `SERVICE_KEY` to have callers
-send a key (`Authorization: Bearer <key>`).
+send a key (`Authorization: Bearer <key>`). Without a key `serve.py` answers to `localhost` and to addresses alone, for
+a web page could have any other name lead here; behind a proxy that passes its own name on, `--any-name` lifts that. The
+image answers to any name.
 
 | here | is |
 |---|---|

@@ -63,8 +63,9 @@ class ScriptRunConfig:
             raise UserErrorException(
                 f"docker_runtime_config must be a DockerConfiguration, not a {type(docker_runtime_config).__name__}."
             )
-        if isinstance(arguments, str):
-            raise UserErrorException(f"arguments is a list such as ['--lr', 0.1], not the text {arguments!r}.")
+        if arguments is not None and not isinstance(arguments, (list, tuple)):
+            given = f"the text {arguments!r}" if isinstance(arguments, str) else f"a {type(arguments).__name__}"
+            raise UserErrorException(f"arguments is a list such as ['--lr', 0.1], not {given}.")
         self.source_directory = source_directory
         if run_config is not None:
             _warn_of_unused(

@@ -215,7 +215,7 @@ def _script(folder: Path, run_config: RunConfiguration) -> str:
     place = folder / given
     if not place.is_file():
         raise ExperimentExecutionException(
-            f"There is no script {str(given)!r} in {folder} (looked for at {place}). {_contents(folder)}"
+            f"There is no script {str(given)!r} in {folder} (looked for at {place}). {contents(folder)}"
         )
     try:
         below = os.path.relpath(place, folder) if given.is_absolute() else os.path.normpath(given)
@@ -240,7 +240,8 @@ def _prefixes(parts: list[str]) -> list[str]:
     return ["/".join(parts[:length]) + "/" for length in range(1, len(parts))] + ["/".join(parts)]
 
 
-def _contents(folder: Path) -> str:
+def contents(folder: Path) -> str:
+    """What a folder holds, for the message that something is not in it."""
     held = sorted(entry.name + ("/" if entry.is_dir() else "") for entry in os.scandir(folder))
     if not held:
         return "The folder is empty."

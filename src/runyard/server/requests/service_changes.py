@@ -308,9 +308,4 @@ def _first_version(asked: ServiceRequest) -> str:
 def _exists(row: Service) -> Conflict:
     if row.state == states.DELETING:
         return Conflict("service_busy", f"The service {row.name!r} is being removed.", "Wait until it is gone.")
-    return Conflict(
-        "service_exists",
-        f"There is a service {row.name!r} in the workspace {row.workspace!r} already.",
-        f"Use another name, deploy with overwrite=True, or remove it: `runyard services rm {row.name}`.",
-        {"service": row.name},
-    )
+    return services.exists(row.workspace, row.name)

@@ -1,6 +1,7 @@
 """Passing requests on to the version that is to answer them; those for which nobody is there wait until somebody is.
 
-Who may not call is refused here: nobody is woken for it. Nor for what only watches the service, which is no load.
+Who may not call is refused here: nobody is woken for it. Nor for what only watches the service, or asks as a browser
+does before a page's request (OPTIONS, which shows no key): that is no load.
 
 A request is read whole before it is passed on, so that it can be given to another replica when the one that it went to
 was about to end: it is given again only when not a byte of an answer has come.
@@ -10,24 +11,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import random
 import signal
-import sys
 import time
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Tuple
 
 from runyard.contracts.services.plan import Route, Routes
-from runyard.contracts.services.worker import Authentication
-from runyard.serving.authentication import Guard
+from runyard.contracts.services.worker import Authentication, is_loopback
+from runyard.serving.authentication import NOT_FOR_US, Guard
 from runyard.serving.failure import CannotServe
+from runyard.serving.gateway import answers
+from runyard.serving.gateway.answers import HEALTH, METRICS, READY
 from runyard.serving.gateway.load import Loads, VersionLoad
 from runyard.serving.gateway.messages import LONGEST_HEAD, BadMessage, Head, body_of, read_head, read_request
 from runyard.serving.http.head import BadRequest
 from runyard.serving.http.head import Head as Asked
+from runyard.serving.http.origins import origin_headers
 from runyard.serving.left_files import leave
 from runyard.serving.listener import obtain
 from runyard.system.json_files import BadFile, read_object
@@ -44,7 +45,6 @@ BODY_SECONDS = 600.0
 KEPT = 32
 """Open connections to a version that wait for the next request."""
 
-HEALTH, READY, METRICS = "/", "/ready", "/metrics"
 FREE = (HEALTH, READY, "/v2/health/live", "/v2/health/ready", "/score/v2/health/live", "/score/v2/health/ready")
 """What everybody may ask, and what wakes nobody."""
 
@@ -62,9 +62,11 @@ class Gateway:
         self._wake_seconds = float(settings.get("wake_seconds") or 310.0)
         self._drain_seconds = float(settings.get("drain_seconds") or 30.0)
         self._most_bytes = int(settings.get("max_request_bytes") or 256 << 20)
-        self._listening, self._offer = obtain(settings["listener"], settings["host"], int(settings["port"]))
+        self._host = str(settings["host"])
+        self._listening, self._offer = obtain(settings["listener"], self._host, int(settings["port"]))
         self._loads = Loads(f"{self._status}.metrics.0")
-        self._routes, self._guard = Routes(), Guard(Authentication(), self._service)
+        self._routes = Routes()
+        self._guard = self._guard_by(self._routes)
         self._seen: tuple[int, int] | None = None
         self._changed = asyncio.Event()
         self._idle: dict[tuple[str, int], list[Pair]] = {}
@@ -120,14 +122,19 @@ class Gateway:
             now = (found.st_mtime_ns, found.st_ino)
             if now != self._seen:
                 routes = Routes.from_dict(read_object(self._routes_file))
-                if routes.authentication != self._routes.authentication:
-                    self._guard = Guard(Authentication(routes.authentication, self._access), self._service)
+                rule = (routes.authentication, routes.allow_unauthenticated)
+                if rule != (self._routes.authentication, self._routes.allow_unauthenticated):
+                    self._guard = self._guard_by(routes)
                 self._routes, self._seen = routes, now
                 self._forget_former()
                 self._changed.set()
                 self._changed = asyncio.Event()
         except (OSError, BadFile, TypeError, CannotServe):  # not there yet, or another version's
             return
+
+    def _guard_by(self, routes: Routes) -> Guard:
+        any_name = routes.allow_unauthenticated or not is_loopback(self._host)
+        return Guard(Authentication(routes.authentication, self._access), self._service, any_name=any_name)
 
     def _forget_former(self) -> None:
         """Close what is open to replicas that are not asked any more: their ends of it are closed, and stay so."""
@@ -168,7 +175,7 @@ class Gateway:
                 continue
         except (BadMessage, BadRequest) as error:
             with contextlib.suppress(ConnectionError):
-                await _refuse(writer, getattr(error, "status", 400), str(error))
+                await answers.refuse(writer, getattr(error, "status", 400), str(error))
         except (OSError, EOFError, asyncio.TimeoutError):  # the caller has gone, or is silent
             return
         finally:
@@ -183,13 +190,18 @@ class Gateway:
         if asked.expects:
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = await asyncio.wait_for(self._whole_body(reader, head), BODY_SECONDS)
+        origin = origin_headers(self._routes.cors_origins, asked)
+        if not self._guard.knows(asked):
+            await answers.send_message(writer, 403, NOT_FOR_US)
+            return asked.keep_alive
         if not self._allows(asked, writer):
-            await _send(writer, 401, _message(NOT_ALLOWED), b"application/json", (b"WWW-Authenticate: Bearer",))
+            await answers.send_message(writer, 401, answers.NOT_ALLOWED, ("WWW-Authenticate", "Bearer"), *origin)
             return asked.keep_alive
         version = self._chosen()
         watches = asked.method in ("GET", "HEAD") and (asked.path in FREE or asked.path == METRICS)
+        watches = watches or asked.method == "OPTIONS"
         if watches and (asked.path == HEALTH or self._route(version) is None):
-            await self._answer_watch(asked, writer)
+            await answers.send(writer, 200, *answers.asleep(asked), *origin, bodiless=asked.method == "HEAD")
             return asked.keep_alive
         return await self._pass_on(version, watches, head, body, writer)
 
@@ -208,16 +220,6 @@ class Gateway:
         address = writer.get_extra_info("peername") or ("",)
         return asked.path == METRICS and address[0] in ("127.0.0.1", "::1")
 
-    async def _answer_watch(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
-        """While there is no replica the service is ready all the same: a request waits for one."""
-        if asked.path == HEALTH:
-            body, kind = b"Healthy", b"text/html; charset=utf-8"
-        elif asked.path == METRICS:
-            body, kind = b"", b"text/plain; version=0.0.4; charset=utf-8"
-        else:
-            body, kind = json.dumps({asked.path.rpartition("/")[2]: True}).encode(), b"application/json"
-        await _send(writer, 200, body, kind, bodiless=asked.method == "HEAD")
-
     async def _pass_on(
         self, version: str, watches: bool, head: Head, body: bytes | bytearray, writer: asyncio.StreamWriter
     ) -> bool:
@@ -230,7 +232,7 @@ class Gateway:
                 version = self._chosen()
                 continue
             if pair is None:
-                await _refuse(writer, 503, "No replica of the service became ready in time.", retry=True)
+                await answers.refuse(writer, 503, "No replica of the service became ready in time.", retry=True)
                 return False
             load.change(running=1)
             try:
@@ -238,7 +240,7 @@ class Gateway:
             except NoAnswer:
                 failed += fresh
                 if failed >= TRIES:
-                    await _refuse(writer, 502, "The process that worked on this request has ended.")
+                    await answers.refuse(writer, 502, "The process that worked on this request has ended.")
                     return False
                 await asyncio.sleep(LOOK_EVERY if fresh else 0)
             finally:
@@ -345,34 +347,3 @@ class Gateway:
 
 def _has_no_body(head: Head, answer: Head) -> bool:
     return head.method == b"HEAD" or answer.status in (204, 304)
-
-
-NOT_ALLOWED = "A valid key or token is needed: send the header `Authorization: Bearer <key or token>`."
-
-
-def _message(text: str) -> bytes:
-    return json.dumps({"message": text}).encode()
-
-
-async def _refuse(writer: asyncio.StreamWriter, status: int, text: str, retry: bool = False) -> None:
-    print(f"{status}: {text}", file=sys.stderr, flush=True)
-    lines = (b"Retry-After: 1", b"Connection: close") if retry else (b"Connection: close",)
-    await _send(writer, status, _message(text), b"application/json", lines)
-
-
-async def _send(
-    writer: asyncio.StreamWriter,
-    status: int,
-    body: bytes,
-    kind: bytes,
-    more: tuple[bytes, ...] = (),
-    bodiless: bool = False,
-) -> None:
-    lines = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(),
-        b"Content-Type: " + kind,
-        b"Content-Length: " + str(len(body)).encode(),
-        *more,
-    ]
-    writer.write(b"\r\n".join(lines) + b"\r\n\r\n" + (b"" if bodiless else body))
-    await writer.drain()

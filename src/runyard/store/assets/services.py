@@ -125,16 +125,22 @@ class NewRevision:
 # -- services ---------------------------------------------------------------------------------------------------------
 
 
+def exists(workspace: str, name: str) -> Conflict:
+    """What a request gets that would make a service anew."""
+    return Conflict(
+        "service_exists",
+        f"There is a service {name!r} in the workspace {workspace!r} already.",
+        "Use another name, replace it (overwrite=True, or --overwrite on the command line), or remove it: "
+        f"`runyard services rm {name}`.",
+        {"service": name},
+    )
+
+
 def create(connection: Connection, new: NewService) -> Service:
     here = workspaces.serial(connection, new.workspace)
     now = _now()
     if look_up(connection, new.workspace, new.name) is not None:
-        raise Conflict(
-            "service_exists",
-            f"There is a service {new.name!r} in the workspace {new.workspace!r} already.",
-            f"Use another name, deploy with overwrite=True, or remove it: `runyard services rm {new.name}`.",
-            {"service": new.name},
-        )
+        raise exists(new.workspace, new.name)
     row = {
         "id": uuid.uuid4().hex,
         "workspace": here,

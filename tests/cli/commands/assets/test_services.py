@@ -61,7 +61,12 @@ def test_the_life_of_a_service(shell: Shell) -> None:
     told = shell.call("services", "call", "adds", "x", expect=errors.FAILED).stderr
     assert "services logs adds" in told
     assert "JSONDecodeError" in told
-    assert "score.py, line 7)" in told, "the line of the user's own code"
+    assert "(score.py, line 7)" in told, "the line of the user's own code"
+    (shell.folder / "in.json").write_text('{"data": [7]}')
+    told = shell.call("services", "call", "adds", "in.json", expect=errors.FAILED).stderr
+    assert "@in.json sends what is in it" in told
+    again = shell.refusal("services", "deploy", "adds", "--script", "score.py", expect=errors.FAILED)
+    assert "--overwrite" in again["help"]
     shell.refusal("services", "rm", "adds", expect=errors.USAGE)
     assert shell.json("services", "rm", "adds", "--yes") == {"removed": "adds"}
     shell.refusal("services", "show", "adds", expect=errors.NOT_FOUND)
@@ -74,4 +79,5 @@ def test_what_is_wrong_with_a_script_is_told_where_it_is_deployed(shell: Shell) 
     assert "services logs bad" in refused.stderr
     shell.call("services", "rm", "bad", "--yes")
     shell.refusal("services", "deploy", "none", expect=errors.USAGE)
-    shell.refusal("services", "deploy", "none", "--script", "missing.py", expect=errors.FAILED)
+    missing = shell.refusal("services", "deploy", "none", "--script", "missing.py", expect=errors.FAILED)
+    assert "The folder holds: bad.py" in missing["title"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -196,9 +197,10 @@ def call(
     if status >= 400 and as_json:
         raise leave(errors.FAILED)
     if status >= 400:
+        meant = f"{data} is a file: @{data} sends what is in it. " if data and os.path.isfile(data) else ""
         raise errors.CommandError(
             f"The service answered with {status}{_cause(content)}.",
-            f"`{formatting.program()} services logs {name}` shows what it has written.",
+            f"{meant}`{formatting.program()} services logs {name}` shows what it has written.",
             code="call_failed",
         )
 
@@ -207,7 +209,7 @@ def _cause(content: bytes) -> str:
     """The user's own line, where a failed answer tells it."""
     try:
         error = json.loads(content)["error"]
-        where = f" ({error['file']}, line {error['line']})" if error["file"] else ""
+        where = f" ({os.path.basename(error['file'])}, line {error['line']})" if error["file"] else ""
         return f": {error['type']}: {error['message']}{where}"
     except (ValueError, LookupError, TypeError):
         return ""
