@@ -70,6 +70,21 @@ def test_a_reader_sees_one_state_while_others_write(tmp_path: Path) -> None:
     database.close()
 
 
+def test_one_connection_to_sqlite_writes_whoever_reads_meanwhile(tmp_path: Path) -> None:
+    """What it has read stays in its cache, which another writer would make it drop."""
+    database = Database.open(f"sqlite:///{tmp_path / 'db'}")
+    wrote, read = set(), set()
+    for _ in range(3):
+        with database.read() as reading:
+            read.add(reading.connection.dbapi_connection)
+            with database.write() as writing:
+                workspaces.ensure_default(writing)
+                wrote.add(writing.connection.dbapi_connection)
+    assert (len(wrote), len(read)) == (1, 1)
+    assert not wrote & read
+    database.close()
+
+
 def test_writers_take_turns(database_url: str) -> None:
     database = Database.open(database_url)
     inside, most = [], []

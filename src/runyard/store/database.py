@@ -52,7 +52,9 @@ class Database:
         self.kind = engine.dialect.name
         self.where = where
         self._readers = engine
-        self._writers = engine.execution_options(writes=True)
+        # What a connection to SQLite has read it forgets when another one has written: so one does all the writing.
+        writer = _engine(engine.url) if self.kind == "sqlite" else engine
+        self._writers = writer.execution_options(writes=True)
         self._lock = threading.Lock()
         self._mine = threading.local()
         self._folders: after_commit.Folders | None = None
@@ -162,6 +164,7 @@ class Database:
 
     def close(self) -> None:
         self._readers.dispose()
+        self._writers.dispose()
 
     def _update(self) -> None:
         with self.read() as connection:
@@ -325,7 +328,9 @@ def _engine(url: URL, fresh: bool = False) -> Engine:
     # Made here so that others cannot read it, whatever the umask; if a file cannot be used, SQLite reports why.
     with suppress(OSError):
         path.touch(mode=0o600, exist_ok=False)
-    engine = create_engine(url, poolclass=NullPool) if fresh else create_engine(url, pool_size=10, max_overflow=40)
+    # The one that was used last is taken first: it has forgotten the least.
+    pool: Any = {"poolclass": NullPool} if fresh else {"pool_size": 10, "max_overflow": 40, "pool_use_lifo": True}
+    engine = create_engine(url, **pool)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -215,11 +215,11 @@ def test_a_journal_of_many_names_lets_others_have_their_turn(store: Store, make_
         if clauseelement.is_insert and clauseelement.table is tables.series:
             touched.append(len(multiparams))
 
-    event.listen(store.database._readers, "before_execute", count_rows)
+    event.listen(store.database._writers, "before_execute", count_rows)
     try:
         assert journals.take(store.database, "r", "w", 0, data) == len(data)
     finally:
-        event.remove(store.database._readers, "before_execute", count_rows)
+        event.remove(store.database._writers, "before_execute", count_rows)
     assert sum(touched) == names
     assert max(touched) <= journals.MOST_ROWS
     found = {metric["name"]: metric["values"] for metric in metrics(store)}

@@ -146,11 +146,7 @@ def _name(server: Api, run: RunDocument) -> str:
 
     if run["type"] != SWEEP_TYPE:
         return ", ".join(filter(None, (run["display_name"], summary.children(run["children"]))))
-
-    standing = server.sweep(run["id"])
-    best = next((each["best"] for each in standing["trials"] if each["run_id"] == standing["best"]), None)
-    found = f"sweep, {summary.sweep_counts(standing)}"
-    return found if best is None else f"{found}, best {formatting.number(best)}"
+    return summary.folded(server.sweep(run["id"]))
 
 
 def show(run: RunArgument, as_json: JsonOption = False) -> None:

@@ -220,6 +220,18 @@ def sweep_lines(standing: dict[str, Any]) -> Iterator[str]:
         yield f"  best {best['run_id']}  {formatting.number(best['best'])}  {given(best['parameters'])}"
 
 
+def folded(standing: dict[str, Any]) -> str:
+    """A sweep in a list of runs: how far it is, and the best value.
+
+    >>> child = {"run_id": "HD_1_0", "status": "Running", "verdict": None, "best": 0.5}
+    >>> folded({"runs": 4, "best": "HD_1_0", "trials": [child]})
+    'sweep, 1 of 4: 1 running, best 0.5'
+    """
+    best = next((each["best"] for each in standing["trials"] if each["run_id"] == standing["best"]), None)
+    found = f"sweep, {sweep_counts(standing)}"
+    return found if best is None else f"{found}, best {formatting.number(best)}"
+
+
 def given(parameters: Mapping[str, Any]) -> str:
     """What a child of a sweep was given, short.
 

@@ -25,7 +25,8 @@ from runyard.scheduler.sweeps.children import Template
 from runyard.scheduler.sweeps.policies.policy import Policy, policy_of
 from runyard.scheduler.sweeps.record import API, CONTROLLER, GENERATOR, SCHEDULER, SweepLog
 from runyard.scheduler.sweeps.samplers.sampler import Sampler, sampler_of
-from runyard.scheduler.sweeps.trials import Parameters, Trial, best_of, shown
+from runyard.scheduler.sweeps.standing import Standing
+from runyard.scheduler.sweeps.trials import Parameters, Trial, shown
 from runyard.store.assets import sweeps
 from runyard.store.errors import NotFound
 from runyard.store.metrics import staging
@@ -64,10 +65,7 @@ class Controller:
         self._unstored: set[int] = set()  # trials that have ended, and whose result is not stored yet
         self._to_judge: list[tuple[int, int]] = []
         self._former: list[Trial] = []
-        self._best: Trial | None = None  # of those that have logged a number
         self._stored_best: tuple[int, float] | None = None
-        self._failed: list[str] = []
-        self._one_went_well = False  # it has completed, or a policy has stopped it
         self._exhausted = False
         self._over = False
         self._failure: dict[str, Any] | None = None
@@ -84,6 +82,7 @@ class Controller:
             stored = sweeps.get(connection, self._run_id)
             definition, launch = runs.definition_and_launch(connection, self._run_id)
             self._sweep, self._began_at = stored.sweep, stored.began_at
+            self._standing = Standing(self._sweep.maximizes)
             self._template = Template(parent, definition, launch or {}, stored.child_properties)
             self._load_trials(connection)
             self._former = [trial for each in self._sweep.resume_from for trial in self._former_of(connection, each)]
@@ -93,7 +92,7 @@ class Controller:
         elif states.is_declared(parent.error):
             self.stopping = "the sweep was ended"
         self._prepare()
-        self._stored_best = self._best_now
+        self._stored_best = self._standing.best_value
         self.is_loaded = True
 
     def _prepare(self) -> None:
@@ -111,13 +110,13 @@ class Controller:
             if row.status is not None:
                 reader = self._reader(row.number)
                 reader.restore(sweeps.curve(connection, row.run_id, self._sweep.metric))
-            self._note(trial)
+            self._standing.note(trial)
             if not row.ended:
                 self._live.add(row.number)
                 if trial.intervals:
                     self._to_judge.append((row.number, trial.intervals))
                 continue
-            self._note_end(trial)
+            self._standing.note_end(trial)
             if row.intervals is None:
                 self._unstored.add(row.number)
 
@@ -187,7 +186,7 @@ class Controller:
         self._live.discard(number)
         self._unstored.add(number)
         trial = self.trials[number]
-        self._note_end(trial)
+        self._standing.note_end(trial)
         found = f"best {shown(trial.best)}" if trial.best is not None else f"logged no {self._sweep.metric!r}"
         self._log.say(CONTROLLER, f"{trial.run_id} is {status}: {found} after {trial.intervals} intervals")
         self._give_up_where_all_fail()
@@ -200,7 +199,7 @@ class Controller:
         before = trial.intervals
         for remark in self._reader(number).read(writer, offset, data):
             self._say_once(f"{trial.run_id} {remark}")
-        self._note(trial)
+        self._standing.note(trial)
         for interval in range(before + 1, trial.intervals + 1):
             self._to_judge.append((number, interval))
         self._judge()
@@ -250,7 +249,7 @@ class Controller:
     def advance(self) -> None:
         """Store the results of those that have ended together with those that take their places, and start these."""
         fresh = self._next_trials()
-        best = self._best_now
+        best = self._standing.best_value
         over = not self._live and not fresh and not self._over
         made: list[Run] = []
         if fresh or self._unstored or over:
@@ -259,8 +258,8 @@ class Controller:
                     ended = [self.trials[number] for number in sorted(self._unstored)]
                     results = {trial.number: (trial.best, trial.intervals) for trial in ended}
                     sweeps.set_results(connection, self._run_id, results)
-                if self._best is not None and (best != self._stored_best or over):
-                    record.store_best(connection, self._run_id, self._best, final=over)
+                if self._standing.best is not None and (best != self._stored_best or over):
+                    record.store_best(connection, self._run_id, self._standing.best, final=over)
                 if fresh:
                     made = self._store_trials(connection, fresh)
         self._unstored.clear()
@@ -320,11 +319,12 @@ class Controller:
 
     def _give_up_where_all_fail(self) -> None:
         enough = min(self._sweep.runs, max(3, min(self._sweep.at_once, FIRST_FAILURES)))
-        if self.stopping is None and len(self._failed) >= enough and not self._one_went_well:
+        failed = self._standing.failed
+        if self.stopping is None and len(failed) >= enough and self._standing.all_fail:
             self._give_up(
                 "EveryChildFailed",
-                f"All of the first {len(self._failed)} children failed, so no more are started. `runyard show "
-                f"{self._failed[0]}` tells why the first one did.",
+                f"All of the first {len(failed)} children failed, so no more are started. `runyard show {failed[0]}` "
+                "tells why the first one did.",
             )
 
     def _give_up(self, code: str, message: str) -> None:
@@ -345,19 +345,18 @@ class Controller:
     def _last_fact(self) -> Fact:
         with self._store.database.read() as connection:
             parent = runs.get(connection, self._run_id)
-        best = self._best
+        best, failures = self._standing.best, self._standing.failed
         ended = len(self.trials)
         stopped = sum(trial.verdict is not None and trial.status == names.CANCELED for trial in self.trials.values())
-        failed = len(self._failed)
-        counted = f"{ended} children, {stopped} stopped early, {failed} failed"
+        counted = f"{ended} children, {stopped} stopped early, {len(failures)} failed"
         if parent.status == names.CANCEL_REQUESTED:
             return Fact(states.ENDED, outcome="canceled", reason=f"cancelled: {counted}")
         failure = self._failure
-        if failure is None and self.stopping is None and failed and not self._one_went_well:
-            others = "" if failed == ended else " that were not canceled"
-            message = (
-                f"All {failed} children{others} failed. `runyard show {self._failed[0]}` tells why the first one did."
+        if failure is None and self.stopping is None and self._standing.all_fail:
+            which = (
+                f"{ended} children" if len(failures) == ended else f"{len(failures)} children that were not canceled"
             )
+            message = f"All {which} failed. `runyard show {failures[0]}` tells why the first one did."
             failure = {"code": "EveryChildFailed", "message": message}
         if failure is not None:
             return Fact(states.ENDED, outcome="failed", error=failure, reason=str(failure["message"]))
@@ -375,22 +374,6 @@ class Controller:
             logged = sweeps.metric_names(connection, self._run_id)
         text = f"no child has logged a number as {self._sweep.metric!r}, so there is no best one"
         return f"{text}; what they logged: {', '.join(logged)}" if logged else f"{text}; they logged no metric at all"
-
-    @property
-    def _best_now(self) -> tuple[int, float] | None:
-        return None if self._best is None or self._best.best is None else (self._best.number, self._best.best)
-
-    def _note(self, trial: Trial) -> None:
-        """A trial has logged, or was loaded: it may be the best one now."""
-        rivals = [trial] if self._best is None else sorted((self._best, trial), key=lambda each: each.number)
-        self._best = best_of(rivals, self._sweep.maximizes)
-
-    def _note_end(self, trial: Trial) -> None:
-        """A trial has ended. One that was canceled, other than by a policy, tells neither good nor bad."""
-        if trial.status == names.FAILED:
-            self._failed.append(trial.run_id)
-        elif trial.status == names.COMPLETED or trial.verdict is not None:
-            self._one_went_well = True
 
     # -- words --------------------------------------------------------------------------------------------------------
 

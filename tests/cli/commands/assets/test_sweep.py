@@ -29,7 +29,9 @@ def test_a_sweep_is_followed_shown_and_extended(shell: Shell) -> None:
     run = said.split()[1]
     assert "Scheduled a job" in said
     assert f"best {run}_1  3" in said
-    assert "2 of 2: 2 completed, best 3" in shell.call("ls", "-e", "sweeping").stdout
+    for more in ((), ("--metric", "score"), ("--filter", "status:completed")):
+        (listed,) = shell.call("ls", "-e", "sweeping", *more).stdout.splitlines()[1:]
+        assert "sweep, 2 of 2: 2 completed, best 3" in listed
     assert "maximize score: 2 of 2: 2 completed" in shell.call("show", run).stdout
     assert "_aml_system_" not in shell.call("show", run).stdout
     assert run in shell.call("sweep", "ls").stdout

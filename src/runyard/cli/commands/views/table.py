@@ -90,12 +90,22 @@ def show(
             formatting.ago(formatting.moment(run["created_at"])),
             formatting.lasted(run["started_at"], run["ended_at"]),
             *(_value(run["metrics"], name) for name in shown),
-            run["name"] or "",
+            _name(server, run),
         )
         for run in found
     ]
     heads = ("RUN", "STATUS", "EXPERIMENT", "CREATED", "TOOK", *shown, "NAME")
     screen.table(heads, rows, status_column=1)
+
+
+def _name(server: Api, run: dict[str, Any]) -> str:
+    """The name of a run; its children are folded into how many there are, and those of a sweep into the best value."""
+    from runyard.cli.output import summary
+
+    if run["sweep"]:
+        return summary.folded(server.sweep(run["id"]))
+    children = {0: "", 1: "1 child"}.get(run["children"], f"{run['children']} children")
+    return ", ".join(filter(None, (run["name"], children)))
 
 
 def _value(metrics: dict[str, Any], name: str) -> str:
