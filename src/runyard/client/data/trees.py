@@ -119,6 +119,7 @@ class Making:
         self._folder = cache / FOLDER / f".{name}.{os.urandom(4).hex()}"
         self.files = self._folder / "files"
         self._links: dict[str, set[str]] = {"": set()}  # by the folders that there are, which may have none
+        self._closed: set[str] = set()  # those that cannot be written to yet
         if former is not None:
             os.rename(former, self._folder)
             self._look_around()
@@ -129,7 +130,6 @@ class Making:
         left = [""]
         while left:
             below = left.pop()
-            os.chmod(self.files / below, 0o700)
             links = self._links[below] = set()
             with os.scandir(self.files / below) as entries:
                 for each in entries:
@@ -137,6 +137,15 @@ class Making:
                         left.append(os.path.join(below, each.name))
                     else:
                         links.add(each.name)
+        self._closed = set(self._links)
+
+    def _open(self, below: str) -> str:
+        """A folder that may now be written to, as one to put a name behind."""
+        path = f"{self.files}/{below}" if below else str(self.files)
+        if below in self._closed:
+            os.chmod(path, 0o700)
+            self._closed.remove(below)
+        return path
 
     def link_all_of(self, folder: str, check: Callable[[], None]) -> Names | None:
         """Link all files of a folder of this disk; None when some of it cannot be read, or is no file."""
@@ -146,7 +155,9 @@ class Making:
                 check()
                 self._make_folder(below)
                 there = left.pop(below, set())
-                source, to = (f"{above}/{below}" if below else str(above) for above in (folder, self.files))
+                if there == set(names):
+                    continue
+                source, to = f"{folder}/{below}" if below else folder, self._open(below)
                 for name in names:
                     if name in there:
                         continue
@@ -157,11 +168,12 @@ class Making:
                     os.unlink(f"{to}/{name}")
                     there.remove(name)
             for below in sorted(left, reverse=True):  # those within a folder come before it
-                for name in left[below]:
-                    os.unlink(self.files / below / name)
+                if left[below]:
+                    to = self._open(below)
+                    for name in left[below]:
+                        os.unlink(f"{to}/{name}")
                 if below:
-                    with suppress(OSError):  # others are in it
-                        os.rmdir(self.files / below)
+                    self._remove_empty(below)
         except NotOnlyFiles:
             return None
         except OSError as error:
@@ -176,11 +188,20 @@ class Making:
             return
         above, _, name = below.rpartition("/")
         self._make_folder(above)
+        to = self._open(above)
         if name in self._links[above]:
-            os.unlink(self.files / below)
+            os.unlink(f"{to}/{name}")
             self._links[above].remove(name)
-        os.mkdir(self.files / below)
+        os.mkdir(f"{to}/{name}")
         self._links[below] = set()
+
+    def _remove_empty(self, below: str) -> None:
+        """Remove a folder, unless others are in it."""
+        with os.scandir(self.files / below) as entries:
+            if next(entries, None) is not None:
+                return
+        above, _, name = below.rpartition("/")
+        os.rmdir(f"{self._open(above)}/{name}")
 
     def finish(
         self,
@@ -195,8 +216,10 @@ class Making:
         own."""
         folders = {}
         for folder in _folders(str(self.files)):
-            os.chmod(folder, 0o555)
-            folders[os.path.relpath(folder, self.files)] = os.stat(folder).st_mtime_ns
+            status = os.stat(folder)
+            if status.st_mode & 0o777 != 0o555:
+                os.chmod(folder, 0o555)
+            folders[os.path.relpath(folder, self.files)] = status.st_mtime_ns
         (self._folder / "keys").write_text("".join(f"{key} {size}\n" for key, size in keys), "ascii")
         (self._folder / _LISTING).write_bytes(listing)
         tree = Tree(int(record["files"]), int(record["bytes"]), dict(record), folders, list(some))

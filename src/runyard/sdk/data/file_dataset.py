@@ -40,7 +40,9 @@ class FileDataset(AbstractDataset):
         places = [target / path[1:] for path in listing.layout()]
         there = [str(place) for place in places if place.exists() or place.is_symlink()]
         if there and not overwrite:
-            raise UserErrorException(f"{there[0]} is there already. Use overwrite=True (`--overwrite`), or another folder.")
+            raise UserErrorException(
+                f"{there[0]} is there already. Use overwrite=True (`--overwrite`), or another folder."
+            )
         for each in there:
             os.unlink(each)
         self._bring(listing, places)
