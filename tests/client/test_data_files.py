@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.support.web_files import WebFiles, web_files
 
+from runyard.client.data.cache import Cache
 from runyard.client.data_files import TransferProblem, bring, is_here
 
 
@@ -51,6 +52,18 @@ def test_what_is_refused_or_has_another_size_is_said(tmp_path: Path) -> None:
         with pytest.raises(TransferProblem, match="403 Forbidden") as problem:
             bring([entry(web)], [tmp_path / "a"], never, link=True)
         assert f"runyard data map {web.url}/ " in problem.value.help
+    assert not (tmp_path / "a").exists()
+
+
+def test_what_the_disk_has_no_room_for_is_not_begun(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    with web_files(a=b"12345") as web, cache.lease() as lease:
+        with pytest.raises(
+            TransferProblem, match=r"no space left .*10,000,000,000,000,000 bytes are to be fetched"
+        ) as full:
+            bring([entry(web, size=10**16, etag="x")], [tmp_path / "a"], never, link=True, lease=lease)
+        assert "runyard data cache gc" in full.value.help
+        assert not web.requests
     assert not (tmp_path / "a").exists()
 
 

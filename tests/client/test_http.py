@@ -192,6 +192,14 @@ def test_an_address_that_is_none_is_refused() -> None:
         Client(Locator("localhost:7420")).get("/")
 
 
+def test_a_name_that_no_server_reads_is_refused_in_words(peer: Peer) -> None:
+    for path, params in ((f"/names/{'n' * 100_000}", None), ("/names", {"after": "n" * 100_000})):
+        with pytest.raises(ClientProblem, match=r"A name has no 100,0.. characters: /names") as caught:
+            Client(Locator(peer.url)).get(path, params)
+        assert len(str(caught.value)) < 300
+    assert not peer.requests
+
+
 def test_a_proxy_is_never_asked(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
         monkeypatch.setenv(name, unused_url())

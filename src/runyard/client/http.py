@@ -46,6 +46,8 @@ __all__ = [
     "quote",
 ]
 
+LONGEST = 60_000
+"""Characters of an address, which servers read up to a limit. Beyond it the refusal would not say what is wrong."""
 IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "PATCH"})
 
 Params = Mapping[str, Union[str, int, bool, Iterable[str], None]]
@@ -363,8 +365,18 @@ def quote(segment: str) -> str:
 
 
 def _target(path: str, params: Params | None) -> str:
-    if not params:
-        return path
+    target = _with_query(path, params) if params else path
+    if len(target) > LONGEST:
+        raise ClientProblem(
+            "bad_request",
+            f"A name has no {len(target):,} characters: {target[:80]}...",
+            "Names that Runyard knows are at most some hundred characters long.",
+            400,
+        )
+    return target
+
+
+def _with_query(path: str, params: Params) -> str:
     from urllib.parse import urlencode
 
     pairs = []

@@ -70,10 +70,10 @@ def fill(folder: Path, *names: str) -> None:
 
 
 def linked(cache: Cache, folder: Path, name: str) -> Path:
-    making = cache.tree_of("dataset", str(folder), name * 40)
+    making = cache.tree_of(str(folder), name * 40)
     found = making.link_all_of(str(folder), lambda: None)
     assert found is not None
-    return making.finish("dataset", {"files": found.files, "bytes": 0}, b"", (), (), cache.is_whole)
+    return making.finish(str(folder), {"files": found.files, "bytes": 0}, b"", (), (), cache.is_whole)
 
 
 def what_is_in(folder: Path) -> dict[str, str]:

@@ -93,14 +93,15 @@ def test_without_root_a_folder_is_linked_once_until_a_name_changes(
 
     cache = Cache(tmp_path / "cache")
 
-    def brought(run: str, answer: dict[str, Any]) -> input_files.Brought | None:
+    def brought(run: str, answer: dict[str, Any], dataset: str = "d") -> input_files.Brought | None:
+        asked_for = {**given(), "dataset": dataset}
         client: Any = SimpleNamespace(send=lambda method, path, params: answer)
         folder = tmp_path / run
         node = input_files.Node(
             plan(), folder, folder / "work", False, False, cache.lease(), {}, lambda: None, lambda _: None
         )
-        place = input_places.place_of(plan(), folder, folder, given(), False)
-        return input_files._whole(node, client, given(), place)
+        place = input_places.place_of(plan(), folder, folder, asked_for, False)
+        return input_files._whole(node, client, asked_for, place)
 
     first = brought("r_1", asked())
     assert first is not None
@@ -109,6 +110,9 @@ def test_without_root_a_folder_is_linked_once_until_a_name_changes(
     again = brought("r_2", asked())
     assert again is not None
     assert (again.ways, again.value) == ("by the links of an earlier run", first.value)
+    other = brought("r_other", asked(), "another dataset of the same folder")
+    assert other is not None
+    assert (other.ways, other.value) == ("by the links of an earlier run", first.value)
     assert (Path(again.value) / "d0" / "0000").read_text() == "changed"
     assert oct((Path(again.value) / "d0").stat().st_mode & 0o777) == "0o555"
     stale = asked()

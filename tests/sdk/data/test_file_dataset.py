@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from tests.support.web_files import web_files
 
 from runyard.sdk.data.dataset import Dataset
 from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.progress import WORTH_SHOWING
 from runyard.sdk.workspace.workspace import Workspace
 
 
@@ -31,6 +34,22 @@ def test_download_and_mount(workspace: Workspace, tmp_path: Path) -> None:
         web.refused["a"] = 404
         with pytest.raises(UserErrorException, match="runyard data map"):
             both.download()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_long_download_on_a_terminal_has_a_bar(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    with web_files(large=bytes(WORTH_SHOWING), small=b"1") as web:
+        for name, has_one in (("large", True), ("small", False)):
+            monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+            Dataset.File.from_files(f"{web.url}/{name}").download(str(tmp_path / name))
+            assert ("a dataset" in terminal.getvalue()) is has_one
 
 
 def test_steps_give_new_datasets(workspace: Workspace) -> None:

@@ -16,6 +16,7 @@ def test_inputs_and_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("model", "/outputs/model")
     inputs, outputs = InputDatasets(None), OutputDatasets(None)
     assert dict(inputs) == {"mnist": "/data/mnist", "labels": "/data/labels"}
+    assert repr(inputs) == "{'mnist': '/data/mnist', 'labels': '/data/labels'}"
     assert (len(inputs), list(outputs), outputs["model"]) == (2, ["model"], "/outputs/model")
     with pytest.raises(KeyError, match="no dataset 'absent'; it has: mnist, labels"):
         inputs["absent"]
@@ -29,5 +30,5 @@ def test_a_run_without_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_linking_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UserErrorException, match=r"'model' cannot be linked.*\./outputs"):
+    with pytest.raises(UserErrorException, match=r"'model' cannot be linked.*OutputFileDatasetConfig"):
         LinkOutput(None, "model").link(None)  # type: ignore[arg-type]

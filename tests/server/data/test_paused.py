@@ -25,17 +25,26 @@ def test_a_listing_is_taken_by_one_request_alone(tmp_path: Path) -> None:
     begun = listing(tmp_path)
     begun.page(1)
     paused.keep(key, begun)
-    going = paused.take(key)
+    going = paused.take(key, Going)
     assert going is not None
     assert [each.path for each in going.page(3)[0]] == ["/b", "/c"]
-    assert paused.take(key) is None
+    assert paused.take(key, Going) is None
+    paused.keep(key, paused.Pages(iter("abc")))
+    assert paused.take(key, Going) is None, "it is a listing of something else"
+
+
+def test_pages_tell_whether_there_are_more() -> None:
+    pages = paused.Pages(iter("abcd"))
+    assert (pages.page(2), pages.more()) == (["a", "b"], True)
+    assert (pages.page(1), pages.more(), pages.more()) == (["c"], True, True)
+    assert (pages.page(5), pages.more(), pages.page(5)) == (["d"], False, [])
 
 
 def test_only_a_few_are_kept_and_old_ones_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [("local", uuid.uuid4().hex, "files", str(number)) for number in range(paused.MOST + 1)]
     for key in keys:
         paused.keep(key, listing(tmp_path))
-    assert paused.take(keys[0]) is None
+    assert paused.take(keys[0], Going) is None
     monkeypatch.setattr(paused, "KEPT", 0.0)
     paused._drop_old()
-    assert paused.take(keys[-1]) is None
+    assert paused.take(keys[-1], Going) is None

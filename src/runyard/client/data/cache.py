@@ -212,15 +212,15 @@ class Cache:
         if pieces.exists():
             shutil.rmtree(pieces, ignore_errors=True)
 
-    def tree_of(self, dataset: str, folder: str, name: str) -> trees.Making:
-        """A tree of links to a folder of this disk, to be made; out of the last one of the dataset, if nobody uses that
-        any more. The name must be in a lease."""
+    def tree_of(self, folder: str, name: str) -> trees.Making:
+        """A tree of links to a folder of this disk, to be made; out of the last one of it, if nobody uses that any
+        more. The name must be in a lease."""
         lock = locks.alone(self.folder / "collect.lock")
         if lock is None:
             return trees.Making(self.folder, name)
         with lock:
             used = self._leased(remove_dead=False)
-            return trees.Making(self.folder, name, trees.former(self.folder, dataset, folder, used))
+            return trees.Making(self.folder, name, trees.former(self.folder, folder, used))
 
     # -- what is there, and removing it -------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ data-cache/trees/
     <name>/keys             the keys of the cache that it links to, each with the size of its file
     <name>/listing.jsonl.gz what a run saw, a line for each file
     .<name>.<random>/       one that is being made
-    of/<dataset>            the name of the dataset's last tree
+    of/<dataset>            the name of the dataset's last tree, or that of a folder which is linked as a whole
 
 Making ten thousand links takes longer than starting a run. A tree is known by the state of a listing
 (`contracts.data.seen.State`), which the server works out without sending it; one that links all of a folder of this
@@ -51,11 +51,10 @@ class Tree:
     record: dict[str, Any]
     folders: dict[str, int]  # and the time of change of each, in nanoseconds
     some: list[str] = field(default_factory=list)  # paths of a few files outside of the cache, which must be there
-    of: str = ""  # the folder that all of it links to, where there is one
 
 
 def name_of(dataset: str, state: str) -> str:
-    """The name of the tree of a dataset (its address, with the server's) in a state."""
+    """The name of the tree of a dataset, or of a whole folder, in a state."""
     return hashlib.sha256(f"{dataset}\n{state}".encode()).hexdigest()[:40]
 
 
@@ -88,14 +87,13 @@ def find(cache: Path, name: str, is_whole: IsWhole) -> tuple[Path, Tree] | None:
     return folder / "files", tree
 
 
-def former(cache: Path, dataset: str, of: str, used: Collection[str]) -> Path | None:
-    """The last tree of a dataset, if it links to all of the folder `of`, is as it was made, and is not in `used`. The
-    caller holds the cache alone."""
+def former(cache: Path, folder: str, used: Collection[str]) -> Path | None:
+    """The last tree of a folder of this disk, if it is as it was made, and is not in `used`. The caller holds the cache
+    alone."""
     try:
-        name = _pointer(cache, dataset).read_text("ascii")
-        folder = cache / FOLDER / name
-        tree = _read(folder)
-        return folder if tree.of == of and lease_key(name) not in used and _is_unchanged(folder, tree) else None
+        name = _pointer(cache, folder).read_text("ascii")
+        found = cache / FOLDER / name
+        return found if lease_key(name) not in used and _is_unchanged(found, _read(found)) else None
     except (OSError, BadFile):
         return None
 
@@ -121,7 +119,7 @@ class Making:
         self._folder = cache / FOLDER / f".{name}.{os.urandom(4).hex()}"
         self.files = self._folder / "files"
         self._links: dict[str, set[str]] = {"": set()}  # by the folders that there are, which may have none
-        self._of = ""
+        self._closed: set[str] = set()  # those that cannot be written to yet
         if former is not None:
             os.rename(former, self._folder)
             self._look_around()
@@ -132,7 +130,6 @@ class Making:
         left = [""]
         while left:
             below = left.pop()
-            os.chmod(self.files / below, 0o700)
             links = self._links[below] = set()
             with os.scandir(self.files / below) as entries:
                 for each in entries:
@@ -140,17 +137,27 @@ class Making:
                         left.append(os.path.join(below, each.name))
                     else:
                         links.add(each.name)
+        self._closed = set(self._links)
+
+    def _open(self, below: str) -> str:
+        """A folder that may now be written to, as one to put a name behind."""
+        path = f"{self.files}/{below}" if below else str(self.files)
+        if below in self._closed:
+            os.chmod(path, 0o700)
+            self._closed.remove(below)
+        return path
 
     def link_all_of(self, folder: str, check: Callable[[], None]) -> Names | None:
         """Link all files of a folder of this disk; None when some of it cannot be read, or is no file."""
         found, left = Names(), dict(self._links)
-        self._of = folder
         try:
             for below, names in found.walk(folder):
                 check()
                 self._make_folder(below)
                 there = left.pop(below, set())
-                source, to = (f"{above}/{below}" if below else str(above) for above in (folder, self.files))
+                if there == set(names):
+                    continue
+                source, to = f"{folder}/{below}" if below else folder, self._open(below)
                 for name in names:
                     if name in there:
                         continue
@@ -161,11 +168,12 @@ class Making:
                     os.unlink(f"{to}/{name}")
                     there.remove(name)
             for below in sorted(left, reverse=True):  # those within a folder come before it
-                for name in left[below]:
-                    os.unlink(self.files / below / name)
+                if left[below]:
+                    to = self._open(below)
+                    for name in left[below]:
+                        os.unlink(f"{to}/{name}")
                 if below:
-                    with suppress(OSError):  # others are in it
-                        os.rmdir(self.files / below)
+                    self._remove_empty(below)
         except NotOnlyFiles:
             return None
         except OSError as error:
@@ -180,11 +188,20 @@ class Making:
             return
         above, _, name = below.rpartition("/")
         self._make_folder(above)
+        to = self._open(above)
         if name in self._links[above]:
-            os.unlink(self.files / below)
+            os.unlink(f"{to}/{name}")
             self._links[above].remove(name)
-        os.mkdir(self.files / below)
+        os.mkdir(f"{to}/{name}")
         self._links[below] = set()
+
+    def _remove_empty(self, below: str) -> None:
+        """Remove a folder, unless others are in it."""
+        with os.scandir(self.files / below) as entries:
+            if next(entries, None) is not None:
+                return
+        above, _, name = below.rpartition("/")
+        os.rmdir(f"{self._open(above)}/{name}")
 
     def finish(
         self,
@@ -199,11 +216,13 @@ class Making:
         own."""
         folders = {}
         for folder in _folders(str(self.files)):
-            os.chmod(folder, 0o555)
-            folders[os.path.relpath(folder, self.files)] = os.stat(folder).st_mtime_ns
+            status = os.stat(folder)
+            if status.st_mode & 0o777 != 0o555:
+                os.chmod(folder, 0o555)
+            folders[os.path.relpath(folder, self.files)] = status.st_mtime_ns
         (self._folder / "keys").write_text("".join(f"{key} {size}\n" for key, size in keys), "ascii")
         (self._folder / _LISTING).write_bytes(listing)
-        tree = Tree(int(record["files"]), int(record["bytes"]), dict(record), folders, list(some), self._of)
+        tree = Tree(int(record["files"]), int(record["bytes"]), dict(record), folders, list(some))
         (self._folder / "tree.json").write_text(json.dumps(asdict(tree)), "utf-8")
         place = self._cache / FOLDER / self._name
         try:

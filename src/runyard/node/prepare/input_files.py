@@ -148,14 +148,13 @@ def _shown(node: Node, each: Mapping[str, Any], folder: Path, files: int, place:
 
 
 def _by_names(node: Node, each: Mapping[str, Any], folder: str, names: str, place: Path) -> Brought | None:
-    cache, dataset = node.lease.cache, str(each["dataset"])
-    name = trees.name_of(dataset, f"{folder}\n{names}")
+    cache, name = node.lease.cache, trees.name_of(folder, names)  # for whatever dataset it is
     node.lease.add([trees.lease_key(name)])
     ways = LINKED_BEFORE
     found = trees.find(cache.folder, name, cache.is_whole)
     if found is None:
         try:
-            making = cache.tree_of(dataset, folder, name)
+            making = cache.tree_of(folder, name)
         except OSError as error:
             raise out_of_disk(error, cache.folder) from error
         try:
@@ -163,7 +162,7 @@ def _by_names(node: Node, each: Mapping[str, Any], folder: str, names: str, plac
             if linked is None or linked.value != names:  # it changes just now: the listing tells what there is
                 making.give_up()
                 return None
-            making.finish(dataset, {"files": linked.files, "bytes": 0}, b"", (), (), cache.is_whole)
+            making.finish(folder, {"files": linked.files, "bytes": 0}, b"", (), (), cache.is_whole)
         except OSError as error:
             making.give_up()
             raise out_of_disk(error, cache.folder) from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, Sequence
 from runyard.contracts.data import datasets as contract
 from runyard.sdk.data.abstract_dataset import AbstractDataset, must_be_keys
 from runyard.sdk.exceptions import UserErrorException
+from runyard.sdk.progress import progress
 
 if TYPE_CHECKING:
     from runyard.client.data.cache import Lease
@@ -39,7 +40,9 @@ class FileDataset(AbstractDataset):
         places = [target / path[1:] for path in listing.layout()]
         there = [str(place) for place in places if place.exists() or place.is_symlink()]
         if there and not overwrite:
-            raise UserErrorException(f"{there[0]} is there already. Use overwrite=True, or another target_path.")
+            raise UserErrorException(
+                f"{there[0]} is there already. Use overwrite=True (`--overwrite`), or another folder."
+            )
         for each in there:
             os.unlink(each)
         self._bring(listing, places)
@@ -150,7 +153,7 @@ class FileDataset(AbstractDataset):
         """Put each file at its place: as a copy, or, with a lease on what the cache of this machine has, as a link."""
         from runyard.client.data.cache import FOLDER, Cache
         from runyard.client.data.problem import TransferProblem
-        from runyard.client.data_files import append, bring, rest_of
+        from runyard.client.data_files import append, bring, is_here, rest_of
         from runyard.contracts.home import home
 
         here = self._saved()
@@ -160,8 +163,17 @@ class FileDataset(AbstractDataset):
                 append(answer, place, halt)
 
         used = lease if lease is not None else Cache(home() / FOLDER).lease()
+        elsewhere = not (listing.files and is_here(listing.files[0]))
+        shown = 0
+
+        def told(came: int, _: int) -> None:
+            nonlocal shown
+            advance(came - shown)
+            shown = came
+
         try:
-            bring(listing.files, places, serve, link=lease is not None, lease=used)
+            with progress(self.name or "a dataset", listing.bytes if elsewhere else 0) as advance:
+                bring(listing.files, places, serve, link=lease is not None, lease=used, told=told)
         except TransferProblem as problem:
             raise UserErrorException(str(problem), inner_exception=problem) from None
         finally:

@@ -89,7 +89,7 @@ class AbstractAzureStorageDatastore(AbstractDatastore):
         self, target_path: str, prefix: str | None = None, overwrite: bool = False, show_progress: bool = True
     ) -> int:
         """Copy the files whose paths begin with `prefix` to below a folder, and return how many were copied."""
-        return transfers.download(transfers.remote(self), Path(target_path), prefix, overwrite, show_progress)
+        return transfers.download(transfers.remote(self), Path(target_path), prefix, overwrite, show_progress).files
 
     def _uploaded(self, target_path: str | None) -> DataReference:
         return DataReference(self, None if target_path else self.name, target_path or "")

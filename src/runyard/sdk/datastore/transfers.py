@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from runyard.contracts.data import datastores as contract
 from runyard.sdk.exceptions import UserErrorException
@@ -88,8 +88,15 @@ def upload(remote: Remote, files: Sequence[Upload], overwrite: bool, show_progre
     return counted.done
 
 
-def download(remote: Remote, target: Path, prefix: str | None, overwrite: bool, show_progress: bool) -> int:
-    """Copy files to below a folder, at their whole paths in the datastore; returns how many were copied."""
+class Downloaded(NamedTuple):
+    """How many files were copied, and how many were meant: the others were there already."""
+
+    files: int
+    meant: int
+
+
+def download(remote: Remote, target: Path, prefix: str | None, overwrite: bool, show_progress: bool) -> Downloaded:
+    """Copy files to below a folder, at their whole paths in the datastore."""
     from runyard.client.data.problem import TransferProblem
     from runyard.client.http import ClientProblem
 
@@ -110,7 +117,7 @@ def download(remote: Remote, target: Path, prefix: str | None, overwrite: bool, 
     except OSError as error:
         raise UserErrorException(f"The files cannot be written below {target}: {error}") from error
     say(f"Downloaded {counted.done} files")
-    return counted.done
+    return Downloaded(counted.done, len(found))
 
 
 def _with_prefix(remote: Remote, prefix: str) -> list[dict[str, Any]]:

@@ -40,6 +40,9 @@ class InputDatasets(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._names())
 
+    def __repr__(self) -> str:
+        return repr({name: os.environ.get(PATH_VARIABLE + name) or os.environ[name] for name in self._names()})
+
     def _names(self) -> list[str]:
         names = [part.partition(":")[0] for part in self._listed()]
         return [name for name in names if name in os.environ or PATH_VARIABLE + name in os.environ]
@@ -55,13 +58,13 @@ class OutputDatasets(InputDatasets):
 
 
 class LinkOutput:
-    """An output that is linked to a dataset, which this version cannot do."""
+    """An output that is linked to a dataset, of SDK v1's preview, which Runyard does not have."""
 
     def __init__(self, workspace: Workspace, name: str | None = None) -> None:
         self.workspace, self.name = workspace, name
 
     def link(self, dataset: object, run: object = None) -> NoReturn:
         raise UserErrorException(
-            f"The output {self.name!r} cannot be linked: this version of Runyard has no output datasets. "
-            "Write the files to ./outputs, and they are kept in the run's history."
+            f"The output {self.name!r} cannot be linked: Runyard has no outputs of that kind. Register the dataset in "
+            "the script, or give the run an OutputFileDatasetConfig and write the files to its folder."
         )

@@ -10,6 +10,7 @@ from runyard.sdk import yaml_files
 from runyard.sdk.environment.conda_dependencies import FILE_NAME as CONDA_FILE
 from runyard.sdk.environment.conda_dependencies import CondaDependencies
 from runyard.sdk.exceptions import RunConfigurationException, UserErrorException
+from runyard.sdk.submit.data_sections import in_sections
 from runyard.sdk.submit.runconfig import RunConfiguration
 
 SUFFIX = ".runconfig"
@@ -27,7 +28,7 @@ def save(
     project = Path(path) if path is not None else Path.cwd()
     folder = _folder(project)
     folder.mkdir(parents=True, exist_ok=True)
-    document = configuration.to_dict()
+    document = in_sections(configuration).to_dict()
     python = document["environment"]["python"]
     yaml_files.write(folder / CONDA_FILE, python.pop("condaDependencies"))
     python["condaDependenciesFile"] = f"{folder.name}/{CONDA_FILE}"

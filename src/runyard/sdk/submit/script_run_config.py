@@ -7,10 +7,9 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, Union
 
-from runyard.sdk.data.data_reference import DataReference
 from runyard.sdk.data.datapath import DataPath, DataPathComputeBinding
-from runyard.sdk.data.dataset_consumption import DatasetConsumptionConfig
 from runyard.sdk.exceptions import RunConfigurationException, UserErrorException
+from runyard.sdk.submit.data_sections import entered
 from runyard.sdk.submit.distributed import (
     MpiConfiguration,
     PlainConfiguration,
@@ -150,7 +149,7 @@ def get_run_config_from_script_run(script_run_config: ScriptRunConfig) -> RunCon
     made.script = script_run_config.script
     command = script_run_config.command
     made.command = " ".join(_part(made, each) for each in command) if isinstance(command, (list, tuple)) else command
-    made.arguments = [_argument(made, each) for each in script_run_config.arguments or ()]
+    made.arguments = [entered(made, each) for each in script_run_config.arguments or ()]
     return made
 
 
@@ -171,25 +170,8 @@ def submit(
 
 def _part(run_config: RunConfiguration, part: object) -> str:
     """A part of a command, which a shell takes apart: data in it becomes the variable with its path."""
-    made = str(_argument(run_config, part))
+    made = str(entered(run_config, part))
     return made if variable(made) == made else f'"{variable(made)}"'
-
-
-def _argument(run_config: RunConfiguration, argument: object) -> object:
-    if isinstance(argument, (str, int, float)):
-        return argument
-    from runyard.sdk.data.output_dataset_config import OutputFileDatasetConfig
-
-    if isinstance(argument, DatasetConsumptionConfig):
-        run_config.data[argument.name] = argument.to_config()
-        return argument.arg_val
-    if isinstance(argument, OutputFileDatasetConfig):
-        run_config.output_data[argument.name] = argument.to_config()
-        return argument.arg_val
-    if not isinstance(argument, DataReference):
-        return argument
-    run_config.data_references[argument.data_reference_name] = argument.to_config()
-    return str(argument)
 
 
 def _docker_of(environment: Environment) -> DockerConfiguration:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from runyard.contracts.data import datasets as contract
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import web
 from runyard.server.data.folder_place import stored
+from runyard.server.data.paused import Pages
 from runyard.server.data.places import Place, Whole
 from runyard.server.middleware.problems import Problem
 
@@ -85,16 +85,13 @@ class Going:
         self._counts = list(after.counts) if after is not None else [0] * len(definition.steps)
         needs = facts or any(step["step"] == contract.FILTER for step in definition.steps)
         listed = _all(definition, maps, place_of, after, needs)
-        self._files = file_steps.chosen(definition, listed, _seen, self._counts)
-        self._ahead: list[Listed] = []
+        self._pages = Pages(file_steps.chosen(definition, listed, _seen, self._counts))
 
     def page(self, limit: int) -> tuple[list[Listed], Position | None]:
         """The next files, at most so many, and where to go on after them; None when that was all."""
-        found = self._ahead
-        found += itertools.islice(self._files, limit - len(found))
+        found = self._pages.page(limit)
         counts = tuple(self._counts)  # before a look at what follows
-        self._ahead = list(itertools.islice(self._files, 1))
-        return found, Position(found[-1].number, found[-1].stored, counts) if self._ahead else None
+        return found, Position(found[-1].number, found[-1].stored, counts) if self._pages.more() else None
 
 
 def state(definition: Definition, maps: Mapping[str, str], place_of: PlaceOf) -> seen.State:

@@ -5,20 +5,45 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Generic, TypeVar
 
-from runyard.server.data.listing import Going
+T = TypeVar("T")
+K = TypeVar("K")
 
 KEPT = 30.0
 MOST = 8
 
-Key = tuple[str, str, str, str]
-"""Workspace, dataset, what is told of the files, and where it goes on."""
+Key = tuple[str, ...]
+"""What is listed, and where it goes on."""
+
+
+class Pages(Generic[T]):
+    """A listing page by page, which knows whether there is another one."""
+
+    def __init__(self, items: Iterator[T]) -> None:
+        self._items = items
+        self._ahead: list[T] = []
+
+    def page(self, limit: int) -> list[T]:
+        """The next items, at most so many."""
+        found = self._ahead
+        found += islice(self._items, limit - len(found))
+        self._ahead = []
+        return found
+
+    def more(self) -> bool:
+        """Whether there are others."""
+        self._ahead = self._ahead or list(islice(self._items, 1))
+        return bool(self._ahead)
+
 
 _lock = threading.Lock()
-_going: dict[Key, tuple[float, Going]] = {}
+_going: dict[Key, tuple[float, object]] = {}
 
 
-def keep(key: Key, listing: Going) -> None:
+def keep(key: Key, listing: object) -> None:
     """Keep a listing for whoever asks for what comes next."""
     with _lock:
         while len(_going) >= MOST:
@@ -28,11 +53,11 @@ def keep(key: Key, listing: Going) -> None:
             _look_again()
 
 
-def take(key: Key) -> Going | None:
+def take(key: Key, kind: type[K]) -> K | None:
     """A listing that was kept, for one request alone."""
     with _lock:
         found = _going.pop(key, None)
-    return found[1] if found is not None else None
+    return found[1] if found is not None and isinstance(found[1], kind) else None
 
 
 def _drop_old() -> None:

@@ -26,6 +26,8 @@ def test_a_folder_is_added_filled_shown_read_and_forgotten(shell: Shell) -> None
     ]
     assert shell.json("datastore", "get", "mine", "up/d", "--to", "here") == {"downloaded": 2, "skipped": 0}
     assert (shell.folder / "here/up/data/sub/b.txt").read_text() == "bb"
+    assert shell.json("datastore", "get", "mine", "up/d", "--to", "here") == {"downloaded": 0, "skipped": 2}
+    assert "begins with 'nope'" in str(shell.refusal("datastore", "get", "mine", "nope", expect=errors.FAILED))
     shell.refusal("datastore", "add", "mine", "folder", "--set", "path=place", expect=errors.FAILED)
     assert shell.json("datastore", "rm", "mine", "--yes") == {"unregistered": "mine", "datasets": []}
     assert (shell.folder / "place/up/c.txt").exists()

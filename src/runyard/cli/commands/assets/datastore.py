@@ -144,9 +144,15 @@ def get(
 ) -> None:
     """Download files. What is there already is skipped, so that a broken download goes on."""
     from runyard.sdk.datastore import transfers
+    from runyard.sdk.exceptions import UserErrorException
 
-    count = transfers.download(_remote(name), Path(to), prefix, overwrite, show_progress=False)
-    _done(as_json, "downloaded", count, count, f"to {os.path.abspath(to)}")
+    done = transfers.download(_remote(name), Path(to), prefix, overwrite, show_progress=False)
+    if not done.meant:
+        raise UserErrorException(
+            f"The datastore {name!r} has no file whose path begins with {prefix!r}. `runyard datastore tree {name}` "
+            "shows its files."
+        )
+    _done(as_json, "downloaded", done.files, done.meant, f"to {os.path.abspath(to)}")
 
 
 def tree(

@@ -232,7 +232,7 @@ def _page(
     limit: int,
 ) -> tuple[list[listing.Listed], str | None]:
     """A page of a listing, and what its next one is asked for with; None when that was all."""
-    going = paused.take((*key, after)) if after is not None else None
+    going = paused.take((*key, after), listing.Going) if after is not None else None
     if going is None:
         going = begin(listing.Position.parse(after, steps) if after is not None else None)
     found, position = going.page(limit)

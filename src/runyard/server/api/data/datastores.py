@@ -20,6 +20,7 @@ from runyard.contracts.data import datastores as contract
 from runyard.server.api.data.run_reach import WithinInputs, WithinOutputs
 from runyard.server.api.files import BYTES
 from runyard.server.context import Context, ServerContext
+from runyard.server.data import paused
 from runyard.server.data.opening import places
 from runyard.server.data.places import SIGNED_FOR, Place, Stored, own_folder
 from runyard.server.data.staging import Staged
@@ -130,18 +131,19 @@ def files(
     addresses: Annotated[bool, Query(description="with an address that reads each file, where there is one")] = False,
 ) -> Response:
     place = places(context, workspace)(name)
-    found: list[Stored] = []
-    more = False
-    for each in place.files(_folder(below), after):
-        if len(found) == limit:
-            more = True
-            break
-        found.append(each)
+    key = (workspace, name, "datastore", below)
+    going = paused.take((*key, after), paused.Pages) if after is not None else None
+    if going is None:
+        going = paused.Pages(place.files(_folder(below), after))
+    found: list[Stored] = going.page(limit)
+    following = found[-1].path if going.more() else None
+    if following is not None:
+        paused.keep((*key, following), going)
     signed = place.addresses([each.path for each in found]) if addresses else [None] * len(found)
     return answer(
         {
             "files": [_file(place, each, url) for each, url in zip(found, signed, strict=True)],
-            "next": found[-1].path if more else None,
+            "next": following,
         }
     )
 
