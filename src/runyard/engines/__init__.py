@@ -1,1 +1,1 @@
-"""Engines start node runners where a run shall go, behind the seam in `base`: this machine, and a folder per cluster."""
+"""Engines start node runners where a run shall go, behind the seam in `base`: this machine, a folder per cluster."""
