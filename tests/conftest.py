@@ -13,10 +13,11 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.support.used_database import UsedDatabase
 
 from runyard.client.server_process import stop_server
 from runyard.engines.sdk_folder import sdk_folder
@@ -109,11 +110,18 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def postgresql_url(postgresql: PostgreSQL) -> Iterator[str]:
-    """The address of a fresh PostgreSQL database whose tables are up to date."""
-    name = f"test_{uuid.uuid4().hex}"
-    postgresql.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
-    yield postgresql.url(name)
-    postgresql.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    """The address of a PostgreSQL database whose tables are up to date and empty."""
+    if postgresql.used:
+        database = postgresql.used.pop()
+    else:
+        name = f"test_{uuid.uuid4().hex}"
+        postgresql.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
+        database = UsedDatabase(postgresql.url(name), name)
+    yield database.url
+    if database.emptied():
+        postgresql.used.append(database)
+    else:
+        postgresql.execute(f"DROP DATABASE {database.name} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -130,6 +138,7 @@ class PostgreSQL:
     """A server that listens on a socket in a folder of its own, so that no two can meet."""
 
     folder: Path
+    used: list[UsedDatabase] = field(default_factory=list)
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@/{database}?host={self.folder}"

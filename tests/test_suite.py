@@ -8,10 +8,22 @@ import signal
 import subprocess
 import sys
 import textwrap
+import uuid
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from sqlalchemy import select, text
+from tests.support.used_database import UsedDatabase
+
+from runyard.store import tables
+from runyard.store.database import Database
+from runyard.store.runs import workspaces
+
+if TYPE_CHECKING:
+    from tests.conftest import PostgreSQL
 
 pytestmark = pytest.mark.slow
 
@@ -110,3 +122,23 @@ def run_tests(folder: Path, source: str, *options: str, plugin: str = "") -> sub
         env={**os.environ, "PYTHONPATH": str(folder)},
         timeout=120,
     )
+
+
+def test_a_database_that_was_used_comes_back_empty_or_not_at_all(postgresql: PostgreSQL) -> None:
+    """Otherwise a test would see what the one before it has stored."""
+    name = "used_" + uuid.uuid4().hex
+    postgresql.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
+    used = UsedDatabase(postgresql.url(name), name)
+
+    def one_more() -> int:
+        with closing(Database.open(used.url)) as database, database.write() as connection:
+            workspaces.ensure_default(connection)
+            return int(connection.execute(select(tables.workspaces.c.serial)).scalar_one())
+
+    first = one_more()
+    assert used.emptied()
+    assert one_more() == first, "numbers begin anew too"
+    with closing(Database.open(used.url)) as database, database.write() as connection:
+        connection.execute(text("ALTER TABLE runs ADD COLUMN more TEXT"))
+    assert not used.emptied()
+    postgresql.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.support.seeds import PYTORCH_ESTIMATOR
+from tests.support.seeds import HOROVOD_ESTIMATOR, PYTORCH_ESTIMATOR
 
 import azureml.train.dnn
 import azureml.train.estimator
@@ -52,22 +52,7 @@ def test_the_pages_estimator(names: dict[str, Any]) -> None:
 
 def test_the_pages_horovod_estimator(names: dict[str, Any]) -> None:
     names["script_params"] = None
-    exec(
-        """
-from azureml.train.dnn import PyTorch
-
-estimator= PyTorch(source_directory=project_folder,
-                      compute_target=compute_target,
-                      script_params=script_params,
-                      entry_script='script.py',
-                      node_count=2,
-                      process_count_per_node=1,
-                      distributed_training=MpiConfiguration(),
-                      framework_version='1.13',
-                      use_gpu=True)
-""",
-        names,
-    )
+    exec(HOROVOD_ESTIMATOR, names)
     estimator = names["estimator"]
     assert estimator.framework_version == "1.13"
     assert estimator.run_config.communicator == "IntelMpi"

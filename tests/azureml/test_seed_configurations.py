@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.seeds import GPU_IMAGE, PYTORCH_YAML, TENSORFLOW_YAML
+from tests.support.seeds import DISTRIBUTED_DATA_PARALLEL, GPU_IMAGE, PYTORCH_YAML, TENSORFLOW_YAML, TF_DISTRIBUTE
 
 
 @pytest.fixture
@@ -109,50 +109,14 @@ src = ScriptRunConfig(source_directory=project_folder,
 
 
 def test_distributed_data_parallel(names: dict[str, Any]) -> None:
-    exec(
-        """
-from azureml.core import ScriptRunConfig
-from azureml.core.runconfig import PyTorchConfiguration
-
-args = ['--dist-backend', 'nccl',
-        '--dist-url', '$AZ_BATCHAI_PYTORCH_INIT_METHOD',
-        '--rank', '$AZ_BATCHAI_TASK_INDEX',
-        '--world-size', 2]
-
-src = ScriptRunConfig(source_directory=project_folder,
-                      script='pytorch_mnist.py',
-                      arguments=args,
-                      compute_target=compute_target,
-                      environment=pytorch_env,
-                      distributed_job_config=PyTorchConfiguration(communication_backend='Nccl', node_count=2))
-""",
-        names,
-    )
+    exec(DISTRIBUTED_DATA_PARALLEL, names)
     run_config = names["src"].run_config
     assert (run_config.framework, run_config.communicator, run_config.node_count) == ("PyTorch", "nccl", 2)
     assert names["src"].arguments == names["args"]
 
 
 def test_tf_distribute(names: dict[str, Any]) -> None:
-    exec(
-        """
-import os
-from azureml.core import ScriptRunConfig
-from azureml.core.runconfig import TensorflowConfiguration
-
-distr_config = TensorflowConfiguration(worker_count=2, parameter_server_count=0)
-
-model_path = os.path.join("./outputs", "keras-model")
-
-src = ScriptRunConfig(source_directory=source_dir,
-                      script='train.py',
-                      arguments=["--epochs", 30, "--model-dir", model_path],
-                      compute_target=compute_target,
-                      environment=tf_env,
-                      distributed_job_config=distr_config)
-""",
-        names,
-    )
+    exec(TF_DISTRIBUTE, names)
     run_config = names["src"].run_config
     assert (run_config.framework, run_config.node_count) == ("TensorFlow", 2)
     assert run_config.tensorflow.parameter_server_count == 0

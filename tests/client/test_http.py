@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.support.ports import free_port
 
 from runyard import __version__
 from runyard.client.http import Client, ClientProblem, Locator, Unreachable, problem, quote
@@ -77,9 +78,7 @@ def peer() -> Iterator[Peer]:
 
 
 def unused_url() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"
 
 
 def server_json(home: Path, url: str) -> Path:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.journeys.conftest import Yard
 from tests.support.frameworks import environment
-from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER
+from tests.support.seeds import DISTRIBUTED_DATA_PARALLEL, FIND_OR_MAKE_THE_CLUSTER, TF_DISTRIBUTE
 from tests.support.web_files import web_files
 
 from azureml.core import Environment, Run
@@ -215,24 +215,7 @@ def test_distributed_data_parallel(page: Page) -> None:
     page.type(CLUSTER)
     page.names["project_folder"] = page.project("pytorch_train.py", "pytorch_mnist.py")
     page.names["pytorch_env"] = installed("torch")
-    page.type(
-        """
-from azureml.core import ScriptRunConfig
-from azureml.core.runconfig import PyTorchConfiguration
-
-args = ['--dist-backend', 'nccl',
-        '--dist-url', '$AZ_BATCHAI_PYTORCH_INIT_METHOD',
-        '--rank', '$AZ_BATCHAI_TASK_INDEX',
-        '--world-size', 2]
-
-src = ScriptRunConfig(source_directory=project_folder,
-                      script='pytorch_mnist.py',
-                      arguments=args,
-                      compute_target=compute_target,
-                      environment=pytorch_env,
-                      distributed_job_config=PyTorchConfiguration(communication_backend='Nccl', node_count=2))
-"""
-    )
+    page.type(DISTRIBUTED_DATA_PARALLEL)
     page.type(SUBMIT)
     metrics = page.run.get_metrics()
     assert metrics["world size"] == 2
@@ -246,24 +229,7 @@ def test_tf_distribute(page: Page, tmp_path: Path) -> None:
     page.type(CLUSTER)
     page.names["source_dir"] = page.project("tensorflow_train.py", "train.py")
     page.names["tf_env"] = installed("tensorflow")
-    page.type(
-        """
-import os
-from azureml.core import ScriptRunConfig
-from azureml.core.runconfig import TensorflowConfiguration
-
-distr_config = TensorflowConfiguration(worker_count=2, parameter_server_count=0)
-
-model_path = os.path.join("./outputs", "keras-model")
-
-src = ScriptRunConfig(source_directory=source_dir,
-                      script='train.py',
-                      arguments=["--epochs", 30, "--model-dir", model_path],
-                      compute_target=compute_target,
-                      environment=tf_env,
-                      distributed_job_config=distr_config)
-"""
-    )
+    page.type(TF_DISTRIBUTE)
     page.type(SUBMIT)
     metrics = page.run.get_metrics()
     assert metrics["workers"] == 2

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.frameworks import environment
-from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER, PYTORCH_ESTIMATOR
+from tests.support.seeds import FIND_OR_MAKE_THE_CLUSTER, HOROVOD_ESTIMATOR, PYTORCH_ESTIMATOR
 
 if TYPE_CHECKING:
     from tests.journeys.conftest import Yard
@@ -52,7 +52,9 @@ cluster_name = "gpucluster"
 SUBMIT = """
 run = experiment.submit(estimator)
 run.wait_for_completion(show_output=True)
+"""
 
+FETCH = """
 # Create a model folder in the current directory
 os.makedirs('./model', exist_ok=True)
 
@@ -61,23 +63,6 @@ for f in run.get_file_names():
         output_file_path = os.path.join('./model', f.split('/')[-1])
         print('Downloading from {} to {} ...'.format(f, output_file_path))
         run.download_file(name=f, output_file_path=output_file_path)
-"""
-
-HOROVOD = """
-from azureml.train.dnn import PyTorch
-
-estimator= PyTorch(source_directory=project_folder,
-                      compute_target=compute_target,
-                      script_params=script_params,
-                      entry_script='script.py',
-                      node_count=2,
-                      process_count_per_node=1,
-                      distributed_training=MpiConfiguration(),
-                      framework_version='1.13',
-                      use_gpu=True)
-
-run = experiment.submit(estimator)
-run.wait_for_completion(show_output=True)
 """
 
 TRAIN = """
@@ -101,7 +86,7 @@ def test_the_page_from_top_to_bottom(yard: Yard, capsys: pytest.CaptureFixture[s
     for pattern, python in (("PyTorch-1.4-*", sys.executable), ("PyTorch-1.13-*", str(environment("openmpi")))):
         names["ws"].service.put(maps, {"pattern": pattern, "interpreter": python})
 
-    exec(PYTORCH_ESTIMATOR + SUBMIT, names)
+    exec(PYTORCH_ESTIMATOR + SUBMIT + FETCH, names)
     assert "Execution Summary" in capsys.readouterr().out
     assert Path("model/model.pt").read_text() == "trained for 30 epochs"
     properties = names["run"].get_properties()
@@ -110,7 +95,7 @@ def test_the_page_from_top_to_bottom(yard: Yard, capsys: pytest.CaptureFixture[s
 
     shutil.copy(EXAMPLES / "mpi_train.py", Path(names["project_folder"]) / "script.py")
     exec("from azureml.core.runconfig import MpiConfiguration", names)
-    exec(HOROVOD, names)
+    exec(HOROVOD_ESTIMATOR + SUBMIT, names)
     run = names["run"]
     metrics = run.get_metrics()
     assert metrics["world size"] == 2

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPAT = ROOT / "src" / "runyard" / "compat"
@@ -119,10 +120,3 @@ def _report(path: Path) -> dict[str, str]:
         return {}
     report: dict[str, str] = json.loads(path.read_text("utf-8"))
     return report
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

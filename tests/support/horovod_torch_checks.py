@@ -9,7 +9,7 @@ import warnings
 import horovod.torch as hvd
 import torch
 from tests.support.horovod_checks import refused, run_all
-from tests.support.horovod_gang import free_port
+from tests.support.ports import free_port
 
 REDUCED = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64]
 REDUCED += [torch.bfloat16]

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import frameworks
+from tests.support.ports import free_port
 
 AZURITE = "azurite@3.35.0"
 ACCOUNT = "devstoreaccount1"
@@ -57,7 +58,7 @@ def object_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 @contextmanager
 def s3_server(folder: Path) -> Iterator[ObjectStore]:
     python = frameworks.environment("moto")
-    port = _free_port()
+    port = free_port()
     command = [python.parent / "moto_server", "-H", "127.0.0.1", "-p", str(port)]
     with _running(command, folder / "moto.log", port):
         url = f"http://127.0.0.1:{port}"
@@ -69,7 +70,7 @@ def s3_server(folder: Path) -> Iterator[ObjectStore]:
 @contextmanager
 def azure_server(folder: Path) -> Iterator[ObjectStore]:
     program = azurite()
-    port = _free_port()
+    port = free_port()
     command = ["node", program, "--location", folder, "--blobHost", "127.0.0.1", "--blobPort", str(port)]
     with _running([*command, "--silent", "--skipApiVersionCheck"], folder / "azurite.log", port):
         url = f"http://127.0.0.1:{port}/{ACCOUNT}"
@@ -142,9 +143,3 @@ def _accepts(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -23,6 +23,7 @@ import psutil
 import pytest
 from tests.support import power
 from tests.support.frameworks import environment
+from tests.support.ports import free_ports
 
 from runyard.engines.ray import tether
 from runyard.system.processes import alive
@@ -113,7 +114,7 @@ class RayCluster:
             "HOME": str(folder / "home"),
             "TMPDIR": str(folder),  # Ray leaves files there
         }
-        self._port, self._client_port = _free_ports(2)
+        self._port, self._client_port = free_ports(2, "0.0.0.0")
         self.head: Node | None = None
 
     @property
@@ -310,9 +311,3 @@ def _listens(host: str, port: int) -> bool:
         socket.create_connection((host, port), 1).close()
         return True
     return False
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        taken = [stack.enter_context(socket.create_server(("0.0.0.0", 0))) for _ in range(count)]
-        return [one.getsockname()[1] for one in taken]

@@ -55,3 +55,51 @@ estimator = PyTorch(source_directory=project_folder,
                     use_gpu=True,
                     pip_packages=['pillow==5.4.1'])
 """  # noqa: W291
+
+HOROVOD_ESTIMATOR = """\
+from azureml.train.dnn import PyTorch
+
+estimator= PyTorch(source_directory=project_folder,
+                      compute_target=compute_target,
+                      script_params=script_params,
+                      entry_script='script.py',
+                      node_count=2,
+                      process_count_per_node=1,
+                      distributed_training=MpiConfiguration(),
+                      framework_version='1.13',
+                      use_gpu=True)
+"""
+
+DISTRIBUTED_DATA_PARALLEL = """\
+from azureml.core import ScriptRunConfig
+from azureml.core.runconfig import PyTorchConfiguration
+
+args = ['--dist-backend', 'nccl',
+        '--dist-url', '$AZ_BATCHAI_PYTORCH_INIT_METHOD',
+        '--rank', '$AZ_BATCHAI_TASK_INDEX',
+        '--world-size', 2]
+
+src = ScriptRunConfig(source_directory=project_folder,
+                      script='pytorch_mnist.py',
+                      arguments=args,
+                      compute_target=compute_target,
+                      environment=pytorch_env,
+                      distributed_job_config=PyTorchConfiguration(communication_backend='Nccl', node_count=2))
+"""
+
+TF_DISTRIBUTE = """\
+import os
+from azureml.core import ScriptRunConfig
+from azureml.core.runconfig import TensorflowConfiguration
+
+distr_config = TensorflowConfiguration(worker_count=2, parameter_server_count=0)
+
+model_path = os.path.join("./outputs", "keras-model")
+
+src = ScriptRunConfig(source_directory=source_dir,
+                      script='train.py',
+                      arguments=["--epochs", 30, "--model-dir", model_path],
+                      compute_target=compute_target,
+                      environment=tf_env,
+                      distributed_job_config=distr_config)
+"""

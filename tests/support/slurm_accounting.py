@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.slurm_cluster import DEADLINE, SlurmCluster, free_ports, settled, started
+from tests.support.ports import free_ports
+from tests.support.slurm_cluster import DEADLINE, SlurmCluster, settled, started
 from tests.support.waiting import wait_until
 
 ACCOUNT = "physics"

@@ -25,6 +25,7 @@ import psutil
 import pytest
 from tests.support import power
 from tests.support.ground import Ground, Loopback
+from tests.support.ports import free_ports
 from tests.support.waiting import wait_until
 
 from runyard.system.processes import prctl
@@ -306,14 +307,6 @@ def _start_munge(cluster: SlurmCluster) -> None:
     arguments = [f"--{name}={place}/{file}" for name, file in files.items()]
     cluster.start_daemon("munged", ["munged", "--foreground", *arguments])
     wait_until((place / "socket").exists)
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
 
 
 def _without_slurm() -> dict[str, str]:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from runyard import __version__
-from runyard.cli.commands import compute, config, data, database, env, retention
+from runyard.cli.commands import compute, config, data, database, retention
 from runyard.cli.commands.assets import datastore, models, secret, services, sweep
+from runyard.cli.commands.env import built as env
 from runyard.cli.commands.transfer import imports
 from runyard.cli.main import AROUND, COMMANDS, HISTORY, RUNS, SERVER, run_guarded
 from runyard.cli.output import terminal

@@ -1,1 +1,1 @@
-"""Engines start node runners where a run shall go: one file per engine, behind the seam in `base`."""
+"""Engines start node runners where a run shall go, behind the seam in `base`: this machine, a folder per cluster."""

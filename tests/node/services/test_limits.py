@@ -26,6 +26,13 @@ def test_cores_are_held_by_affinity_where_there_is_no_group(tmp_path: Path, capf
     limits.close()
 
 
+def test_a_plain_folder_is_taken_for_no_control_group(tmp_path: Path) -> None:
+    """Where the groups of version 1 are, theirs is a folder in memory: what is written into it limits nobody."""
+    limits = Limits("mine", 1, 1 << 30, root=tmp_path)
+    assert not limits.held_by_kernel
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_is_limited_where_nothing_was_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
     assert Limits("mine", None, None).enter() is None
     assert capfd.readouterr().out == ""

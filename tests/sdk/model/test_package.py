@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 from runyard.sdk.exceptions import UserErrorException, WebserviceException
@@ -73,7 +74,7 @@ def saved(workspace: Workspace, model: Model, config: InferenceConfig, tmp_path:
 def serving(saved: Path, python: Path, *options: str, **variables: str) -> Iterator[int]:
     """The port at which the package answers, started by a Python that knows nothing of Runyard."""
     said = (saved / "said").open("wb")
-    port = _free_port()
+    port = free_port()
     process = subprocess.Popen(
         [python, saved / "serve.py", "--port", str(port), *options],
         env={"PATH": os.environ["PATH"], **variables},
@@ -172,15 +173,6 @@ def test_what_cannot_be_packaged(workspace: Workspace, model: Model) -> None:
     for operation in ("../../etc", "0" * 32):
         with pytest.raises(WebserviceException, match=r"no operation|no package"):
             ModelPackage(workspace, operation, None)
-
-
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _answers(port: int) -> bool:

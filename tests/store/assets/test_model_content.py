@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.store.assets.conftest import keep
 
 from runyard.contracts.manifest import LINK, Entry, make
 from runyard.store.assets import model_content
@@ -15,14 +16,6 @@ from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]
-
-
-def keep(store: Store, run_id: str, **content: bytes) -> None:
-    """Files of a run; `__` in a name stands for `/`."""
-    for name, text in content.items():
-        stored = store.objects.put([text])
-        with store.database.write() as connection:
-            files.put(connection, run_id, name.replace("__", "/"), stored)
 
 
 def of_run(store: Store, run_id: str, path: str) -> Content:

@@ -7,25 +7,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.store.assets.conftest import keep
 
 from runyard.contracts import states
 from runyard.store.assets import datasets, model_content, models
 from runyard.store.assets.models import Details, Model, ModelFilter
-from runyard.store.content import deletion, files, shared, snapshots, sweeping, usage, verifying
+from runyard.store.content import deletion, shared, snapshots, sweeping, usage, verifying
 from runyard.store.errors import Conflict, NotFound, Refused
 from runyard.store.runs import runs, workspaces
 from runyard.store.runs.records import Run
 from runyard.store.store import Store
 
 MakeRun = Callable[..., Run]
-
-
-def keep(store: Store, run_id: str, **content: bytes) -> None:
-    """Files of a run; `__` in a name stands for `/`."""
-    for name, text in content.items():
-        stored = store.objects.put([text])
-        with store.database.write() as connection:
-            files.put(connection, run_id, name.replace("__", "/"), stored)
 
 
 def register(

@@ -1,1 +1,1 @@
-"""Formats of other programs: TensorBoard's event files, the arguments of scripts."""
+"""Formats of other programs: TensorBoard's event files, protocol buffers, the arguments of scripts."""

@@ -1,1 +1,1 @@
-"""Environments with packages of conda."""
+"""Environments with packages of conda: which names they have there, and the program that builds them."""

@@ -1,1 +1,1 @@
-"""Before the script starts: the working folder, the environment, the former outputs."""
+"""Before the script starts: the working folder, the environment, the data, the former outputs."""

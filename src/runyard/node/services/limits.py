@@ -98,6 +98,9 @@ def _group(root: Path, name: str, cores: int | None, memory: int | None) -> Path
         group = parent / f"runyard-{name}"
         try:
             group.mkdir(exist_ok=True)
+            if not (group / "cgroup.procs").exists():  # a plain folder: the kernel's groups are mounted elsewhere
+                group.rmdir()
+                continue
             if memory is not None:
                 (group / "memory.max").write_text(str(memory))
                 with contextlib.suppress(OSError):

@@ -1,1 +1,1 @@
-"""What a workspace registers: environments, environment maps, compute targets."""
+"""What a workspace registers: environments, their maps, targets, datastores, datasets, models, services, sweeps."""

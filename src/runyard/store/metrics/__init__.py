@@ -1,1 +1,1 @@
-"""Journals and the metrics in them."""
+"""Journals as they come in, and the series that become of them: chunks, last values, curves thinned for a screen."""

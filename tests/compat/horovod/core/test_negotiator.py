@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.compat.horovod.core.conftest import on_every_rank
+from tests.support.ports import free_port
 
 from runyard.compat.horovod.common.exceptions import HorovodInternalError
 from runyard.compat.horovod.core.negotiator import Job, Negotiator
@@ -43,36 +44,27 @@ class Adder:
 class Ranks:
     def __init__(self, size: int) -> None:
         self.size = size
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port = free_port()
         self._board: dict[str, dict[int, float]] = {}
         self._gate = threading.Barrier(size)
         self.adders: dict[int, Adder] = {}
 
     def each(self, work: Callable[[Negotiator], Any]) -> list[Any]:
         """What `work` returns on every rank, or the error that it raises there."""
-        results: list[Any] = [None] * self.size
 
-        def run(rank: int) -> None:
+        def run(rank: int) -> Any:
             place = Place(rank, self.size, rank, self.size, 0, 1, "127.0.0.1", self._port, "secret")
             negotiator = Negotiator(place)
             adder = self.adders[rank] = Adder(rank, self._board, self._gate)
             negotiator.use("test", lambda _: adder)
             try:
-                results[rank] = work(negotiator)
+                return work(negotiator)
             except HorovodInternalError as error:
-                results[rank] = error
+                return error
             finally:
                 negotiator.close()
 
-        threads = [threading.Thread(target=run, args=(rank,)) for rank in range(self.size)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-            assert not thread.is_alive(), "a rank hangs"
-        return results
+        return on_every_rank(self.size, run)
 
 
 def request(name: str, shape: tuple[int, ...] = (), kind: str = ALLREDUCE) -> Request:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.compat.horovod.core.conftest import on_every_rank
+from tests.support.ports import free_port
 
 from runyard.compat.horovod.core.negotiator import Negotiator
 from runyard.compat.horovod.core.places import Place
@@ -16,27 +16,18 @@ from runyard.compat.horovod.core.ring import Ring
 
 
 def each(size: int, work: Callable[[Ring], Any]) -> list[Any]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    results: list[Any] = [None] * size
+    port = free_port()
 
-    def run(rank: int) -> None:
+    def run(rank: int) -> Any:
         negotiator = Negotiator(Place(rank, size, rank, size, 0, 1, "127.0.0.1", port, "secret"))
         ring = Ring(negotiator, "test")
         try:
-            results[rank] = work(ring)
+            return work(ring)
         finally:
             ring.close()
             negotiator.close()
 
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive(), "a rank hangs"
-    return results
+    return on_every_rank(size, run)
 
 
 def add(mine: Any, theirs: Any) -> None:

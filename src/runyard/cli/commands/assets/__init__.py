@@ -1,1 +1,1 @@
-"""Commands of datastores, sweeps and secrets."""
+"""Commands of what a workspace holds beside runs and data: models, services, sweeps, datastores, secrets."""

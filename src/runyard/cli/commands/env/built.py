@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Annotated, Any
 
 from runyard.cli import errors, package_caches
-from runyard.cli.commands import env_build, env_maps
+from runyard.cli.commands.env import build, maps
 from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, LimitOption, UnusedForOption, seconds, size
@@ -79,7 +79,7 @@ def show(environment: BuiltArgument, as_json: JsonOption = False) -> None:
     cache = _cache()
     entries = _matching(cache, environment)
     if not entries:
-        env_build.show_definition(environment, as_json)
+        build.show_definition(environment, as_json)
         return
     if as_json:
         screen.document([_told(cache, entry) for entry in entries])
@@ -257,9 +257,9 @@ app = group("env", "Environments: what is built on this machine, building ahead,
 
 app.command()(ls)
 app.command()(show)
-app.command()(env_build.build)
+app.command()(build.build)
 app.command()(rm)
 app.command()(gc)
-app.command(name="map")(env_maps.map_pattern)
-app.command()(env_maps.unmap)
-app.command()(env_maps.maps)
+app.command(name="map")(maps.map_pattern)
+app.command()(maps.unmap)
+app.command()(maps.maps)
