@@ -67,14 +67,16 @@ def peers(requirements: tuple[str, ...], say: Say) -> Environment:
 
 
 def runyard(say: Say) -> Environment:
-    """An environment with this checkout installed and compiled, as pip leaves it, with what lazy mounts need."""
-    environment = Environment(FOLDER / f"runyard-{_key(('mount', (CHECKOUT / 'pyproject.toml').read_text('utf-8')))}")
+    """An environment with this checkout installed and compiled, as pip leaves it, with what lazy mounts and PostgreSQL need."""
+    environment = Environment(
+        FOLDER / f"runyard-{_key(('mount', 'postgres', (CHECKOUT / 'pyproject.toml').read_text('utf-8')))}"
+    )
     source = _source_key()
     if not _complete(environment, source):
         say("installing Runyard from this checkout ...")
         if not (environment.folder / "complete").exists():
             _make(environment)
-            _pip(environment, f"{CHECKOUT}[mount]")
+            _pip(environment, f"{CHECKOUT}[mount,postgres]")
         else:
             _pip(environment, "--force-reinstall", "--no-deps", str(CHECKOUT))
         _mark(environment, source)
