@@ -124,15 +124,9 @@ def empty_postgresql_url(postgresql: PostgreSQL) -> Iterator[str]:
 def postgresql() -> Iterator[PostgreSQL]:
     """A real PostgreSQL server, one per worker, that ends with the tests whatever happens to them."""
     pytest.importorskip("psycopg", reason="psycopg is not installed: pip install '.[postgres]'")
-    quick = (
-        "fsync=off",
-        "synchronous_commit=off",
-        "full_page_writes=off",
-        "max_connections=100",
-        "shared_buffers=32MB",
-    )
+    careless = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
     try:
-        with started(*quick) as server:
+        with started(*careless, "max_connections=100", "shared_buffers=32MB") as server:
             server.execute("CREATE DATABASE migrated")
             _migrate(server.url("migrated"))
             yield server
