@@ -103,9 +103,10 @@ class Database:
 
     @contextmanager
     def look(self) -> Iterator[Connection]:
-        """Short queries that change nothing, each of which may see another state of the database. To begin and to end
-        a transaction is a message to PostgreSQL each, and costs as much as a query."""
+        """Short queries that change nothing. On PostgreSQL they are no transaction: to begin and to end one is a
+        message each, and costs as much as a query. Its transactions show each query what is stored by then anyway."""
         with self._translated_errors(), self._lookers.begin() as connection:
+            after_commit.bind(connection, self._folders, None)
             yield connection
 
     @contextmanager
