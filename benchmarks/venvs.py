@@ -23,6 +23,9 @@ Say = Callable[[str], None]
 CHECKOUT = Path(__file__).resolve().parent.parent
 FOLDER = Path(__file__).resolve().parent / ".environments"
 
+EXTRAS = "mount,postgres"
+"""Of Runyard: for lazy mounts, and for servers that use PostgreSQL."""
+
 TRACKERS = ("mlflow==3.17.0", "trackio==0.43.0")
 SWEEPERS = ("optuna==5.0.0", "submitit==1.5.4", "ray[tune]==2.60.0")
 LAUNCHERS = ("submitit==1.5.4", "ray[default]==2.60.0")
@@ -67,14 +70,14 @@ def peers(requirements: tuple[str, ...], say: Say) -> Environment:
 
 
 def runyard(say: Say) -> Environment:
-    """An environment with this checkout installed and compiled, as pip leaves it, with what lazy mounts need."""
-    environment = Environment(FOLDER / f"runyard-{_key(('mount', (CHECKOUT / 'pyproject.toml').read_text('utf-8')))}")
+    """An environment with this checkout installed and compiled, as pip leaves it, with the extras that are used."""
+    environment = Environment(FOLDER / f"runyard-{_key((EXTRAS, (CHECKOUT / 'pyproject.toml').read_text('utf-8')))}")
     source = _source_key()
     if not _complete(environment, source):
         say("installing Runyard from this checkout ...")
         if not (environment.folder / "complete").exists():
             _make(environment)
-            _pip(environment, f"{CHECKOUT}[mount]")
+            _pip(environment, f"{CHECKOUT}[{EXTRAS}]")
         else:
             _pip(environment, "--force-reinstall", "--no-deps", str(CHECKOUT))
         _mark(environment, source)

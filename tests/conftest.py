@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import pwd
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.support.postgresql import NotInstalled, PostgreSQL, started
 from tests.support.used_database import UsedDatabase
 
 from runyard.client.server_process import stop_server
@@ -108,18 +104,24 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="session")
+def used_databases() -> list[UsedDatabase]:
+    """Those that tests on PostgreSQL have left empty for the next ones."""
+    return []
+
+
 @pytest.fixture
-def postgresql_url(postgresql: PostgreSQL) -> Iterator[str]:
+def postgresql_url(postgresql: PostgreSQL, used_databases: list[UsedDatabase]) -> Iterator[str]:
     """The address of a PostgreSQL database whose tables are up to date and empty."""
-    if postgresql.used:
-        database = postgresql.used.pop()
+    if used_databases:
+        database = used_databases.pop()
     else:
         name = f"test_{uuid.uuid4().hex}"
         postgresql.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
         database = UsedDatabase(postgresql.url(name), name)
     yield database.url
     if database.emptied():
-        postgresql.used.append(database)
+        used_databases.append(database)
     else:
         postgresql.execute(f"DROP DATABASE {database.name} WITH (FORCE)")
 
@@ -133,107 +135,18 @@ def empty_postgresql_url(postgresql: PostgreSQL) -> Iterator[str]:
     postgresql.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@dataclass(frozen=True)
-class PostgreSQL:
-    """A server that listens on a socket in a folder of its own, so that no two can meet."""
-
-    folder: Path
-    used: list[UsedDatabase] = field(default_factory=list)
-
-    def url(self, database: str) -> str:
-        return f"postgresql://postgres@/{database}?host={self.folder}"
-
-    def execute(self, statement: str) -> None:
-        import psycopg
-
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(statement.encode())
-
-
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgreSQL]:
     """A real PostgreSQL server, one per worker, that ends with the tests whatever happens to them."""
-    binaries = _binaries()
-    if binaries is None:
-        pytest.skip("PostgreSQL is not installed: no initdb on PATH or in /usr/lib/postgresql")
     pytest.importorskip("psycopg", reason="psycopg is not installed: pip install '.[postgres]'")
-    folder = Path(tempfile.mkdtemp(prefix="runyard-pg-"))
+    careless = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
     try:
-        as_user = _as_user(folder)
-        options = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
-        subprocess.run(
-            [*as_user, binaries / "initdb", "-D", folder / "data", "-U", "postgres", *options],
-            check=True,
-            cwd=folder,
-            capture_output=True,
-        )
-        settings = [
-            f"unix_socket_directories={folder}",
-            "unix_socket_permissions=0700",
-            "listen_addresses=",
-            "fsync=off",
-            "synchronous_commit=off",
-            "full_page_writes=off",
-            "max_connections=100",
-            "shared_buffers=32MB",
-        ]
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [*as_user, binaries / "postgres", "-D", folder / "data", *(f"--{setting}" for setting in settings)],
-                stdout=log,
-                stderr=log,
-                cwd=folder,
-            )
-        try:
-            server = PostgreSQL(folder)
-            _wait(server, process)
+        with started(*careless, "max_connections=100", "shared_buffers=32MB") as server:
             server.execute("CREATE DATABASE migrated")
             _migrate(server.url("migrated"))
             yield server
-        finally:
-            process.send_signal(signal.SIGQUIT)  # at once: nothing of it is kept
-            try:
-                process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _binaries() -> Path | None:
-    found = shutil.which("initdb")
-    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]), reverse=True)
-    if found is not None:
-        folders.insert(0, str(Path(found).resolve().parent))
-    return next((Path(path) for path in folders if (Path(path) / "postgres").exists()), None)
-
-
-def _as_user(folder: Path) -> list[str | Path]:
-    """What to put before a command. PostgreSQL refuses to run as root; and it must not outlive a killed worker."""
-    setpriv = shutil.which("setpriv")
-    if os.geteuid() != 0:
-        return [setpriv, "--pdeathsig", "QUIT"] if setpriv else []
-    user = next(entry for name in ("postgres", "nobody") for entry in pwd.getpwall() if entry.pw_name == name)
-    os.chown(folder, user.pw_uid, user.pw_gid)
-    if setpriv is None:
-        return ["runuser", "-u", user.pw_name, "--"]
-    return [setpriv, f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups", "--pdeathsig", "QUIT"]
-
-
-def _wait(server: PostgreSQL, process: subprocess.Popen[bytes]) -> None:
-    import psycopg
-
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            server.execute("SELECT 1")
-            return
-        except psycopg.OperationalError as error:
-            if process.poll() is not None or time.monotonic() > deadline:
-                log = (server.folder / "log").read_text("utf-8", "replace")
-                raise RuntimeError(f"PostgreSQL did not start: {error}\n{log}") from error
-            time.sleep(0.02)
+    except NotInstalled as error:
+        pytest.skip(str(error))
 
 
 def _migrate(url: str) -> None:

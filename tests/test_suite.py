@@ -23,7 +23,7 @@ from runyard.store.database import Database
 from runyard.store.runs import workspaces
 
 if TYPE_CHECKING:
-    from tests.conftest import PostgreSQL
+    from tests.support.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.slow
 

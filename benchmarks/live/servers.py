@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from tests.support import postgresql
 
 from benchmarks import measure, venvs
 from benchmarks.measure import Failed
@@ -23,7 +24,7 @@ from benchmarks.venvs import Environment, Say, variables
 HEALTHY_WITHIN = 120.0
 RUNS_AT_ONCE = 64
 DATABASE = "RUNYARD_BENCHMARK_DATABASE"
-"""Names an empty PostgreSQL database to be used instead of SQLite, by one server after the other."""
+"""`postgresql`: each server uses one instead of SQLite, started for it, with PostgreSQL's own settings."""
 
 
 @dataclass
@@ -96,9 +97,10 @@ def runyard(ours: Environment) -> Iterator[Server]:
         home = folder / "home"
         command = [ours.command("runyard"), "serve", "--port", str(port)]
         more = {"RUNYARD_HOME": str(home), "RUNYARD_LOCAL_RUNS": str(RUNS_AT_ONCE)}
-        if DATABASE in os.environ:
-            more["RUNYARD_DATABASE_URL"] = os.environ[DATABASE]
-        with _started(command, port, folder, more) as server:
+        with contextlib.ExitStack() as stack:
+            if os.environ.get(DATABASE) == "postgresql":
+                more["RUNYARD_DATABASE_URL"] = stack.enter_context(postgresql.started()).url("postgres")
+            server = stack.enter_context(_started(command, port, folder, more))
             token = (home / "token").read_text("utf-8").strip()
             server.headers = {"Authorization": f"Bearer {token}"}
             yield server

@@ -200,7 +200,7 @@ def serve(settings: Settings, **options: Any) -> Iterator[Served]:
                 raise failure[0]
             yield Served(settings, Client(settings.url, settings.token), server.config.app)
         finally:
-            server.should_exit = True
+            server.end()
             thread.join(PATIENCE)
             assert not thread.is_alive()
             listener.close()

@@ -20,7 +20,7 @@ from runyard.node.delivery.follow_loop import AFTER_A_HOLD, LONGEST_SILENCE
 from runyard.scheduler.heartbeats import SILENT_AFTER
 from runyard.server import pace
 from runyard.server.live import Live
-from runyard.server.pace import EVERY, QUIET, SOONEST, TOGETHER, Pace
+from runyard.server.pace import BEAT, EVERY, QUIET, SOONEST, TOGETHER, Pace
 from runyard.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_the_oldest_byte_of_a_delivery_is_below_five_seconds_old_and_a_heartbeat
         it = Pace(Live(), lambda: 5000)
         for run_id in (f"run-{number}" for number in range(500)):
             assert SOONEST * EVERY - 0.001 <= it.seconds(run_id) <= (1 + SOONEST) * EVERY + 0.001 < 5.0
-            assert SOONEST * QUIET - 0.001 <= it.quiet_seconds(run_id) <= (1 + SOONEST) * QUIET + 0.001
+            assert SOONEST * QUIET - 0.001 <= it.quiet_seconds(run_id) <= (1 + SOONEST) * QUIET + BEAT + 0.001
             assert it.quiet_seconds(run_id) + AFTER_A_HOLD < 50 < SILENT_AFTER  # as reporters expect that are older
             assert QUIET * SOONEST < it.quiet_seconds(run_id, OF_REPORTERS) <= OF_REPORTERS < LONGEST_SILENCE
 
@@ -140,9 +140,27 @@ def test_silent_runs_come_less_often_the_more_there_are() -> None:
         assert mean[10] <= (1 + SOONEST) * QUIET  # few have their turn together
         assert mean[500] < QUIET < mean[1000] < mean[2000]
         assert abs(mean[5000] - mean[4000]) < mean[4000] / 10
-        assert all(it.quiet_seconds(f"run-{number}", 20) <= (1 + SOONEST) * QUIET for number in range(500))
+        assert all(it.quiet_seconds(f"run-{number}", 20) <= (1 + SOONEST) * QUIET + BEAT for number in range(500))
 
     asyncio.run(waits())
+
+
+def test_heartbeats_come_together_whenever_their_runs_have_begun() -> None:
+    """A transaction costs much the same for one of them as for twenty."""
+
+    async def beats(count: int) -> Counter[float]:
+        live = 0
+        it = Pace(Live(), lambda: live)
+        clock = it._loop = Clock(1000.0)  # type: ignore[assignment]
+        moments: Counter[float] = Counter()
+        for live in range(1, count + 1):
+            clock.now = 1000.0 + live / 100
+            moments[round(clock.now + it.quiet_seconds(f"run-{live}", OF_REPORTERS), 2)] += 1
+        return moments
+
+    silent = asyncio.run(beats(2000))
+    assert all(moment % BEAT == 0 for moment in silent)
+    assert max(asyncio.run(beats(10_000)).values()) < 6 * TOGETHER, "nobody waits for all of them"
 
 
 def test_who_has_read_something_watches_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

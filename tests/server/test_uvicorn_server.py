@@ -42,7 +42,7 @@ def test_it_reports_when_requests_are_answered_and_closes_streams_before_it_ends
                 client.sendall(b"GET /nothing HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
                 assert client.recv(100).startswith(b"HTTP/1.1 404")
         finally:
-            server.should_exit = True
+            server.end()
             thread.join(60)
     assert not thread.is_alive()
     assert events == ["opened", "streams closed", "closed"]

@@ -8,9 +8,10 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import make_url, text
+from sqlalchemy import Connection, exc, make_url, text
 
 from runyard.store import migrations
 from runyard.store.database import Database
@@ -32,6 +33,27 @@ def test_kind_tells_the_database(database_url: str) -> None:
     database.check()
     assert database.kind == database_url.partition(":")[0]
     database.close()
+
+
+def test_a_look_sees_what_was_stored_and_is_no_transaction_where_that_costs(database_url: str) -> None:
+    database = Database.open(database_url)
+    with database.write() as connection:
+        workspaces.ensure_default(connection)
+    with pytest.raises(exc.SQLAlchemyError), database.look() as connection:
+        connection.execute(text("SELECT nothing FROM nowhere"))
+    with database.look() as connection:
+        assert [row.name for row in workspaces.find(connection)] == ["local"]
+        assert _under_way(database, connection) == (database.kind == "sqlite")
+    for transaction in (database.read, database.write):
+        with transaction() as connection:
+            assert _under_way(database, connection)
+    database.close()
+
+
+def _under_way(database: Database, connection: Connection) -> bool:
+    """Whether the driver's connection is in a transaction."""
+    driver: Any = connection.connection.dbapi_connection
+    return bool(driver.in_transaction if database.kind == "sqlite" else driver.info.transaction_status)
 
 
 def test_sqlite_is_set_up_for_many_readers_and_one_writer(tmp_path: Path) -> None:

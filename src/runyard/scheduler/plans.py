@@ -41,7 +41,7 @@ class Surroundings:
 
 def gang(store: Store, around: Surroundings, run: Run, target: Target) -> Gang:
     """The node runners of a run's next attempt. SecretMissing when a secret of the run is not there any more."""
-    with store.database.read() as connection:
+    with store.database.look() as connection:
         workspace = workspaces.get(connection, run.workspace)
         _, launch = runs.definition_and_launch(connection, run.id)
         manifest = snapshots.manifest_text(connection, run.snapshot_id) if run.snapshot_id else None

@@ -32,6 +32,10 @@ QUIET = 42.0
 HEARTBEATS = 10
 """How many of them there are a second at most, where the reporters have the patience for it: more runs wait longer."""
 
+BEAT = 2.0
+"""Seconds to whose multiples heartbeats are put off, so that those of runs with different periods come together too:
+to store twenty of them costs about as much as to store one."""
+
 SOONEST = 0.1
 """The part of such a period that has to be left until a run's turn; else it is the one after that."""
 
@@ -104,7 +108,11 @@ class Pace:
 
     def quiet_seconds(self, run_id: str, patience: float = 0.0) -> float:
         """How long it may stay away when it has no new bytes, and agrees to wait for so many seconds."""
-        return self._until_turn(run_id, max(QUIET, min(self._count() / HEARTBEATS, patience / (1 + SOONEST))))
+        count = self._count()
+        period = max(QUIET, min(count / HEARTBEATS, (patience - BEAT) / (1 + SOONEST)))
+        beat = BEAT / _doubled(count * BEAT / period)
+        left = self._until_turn(run_id, period)
+        return round(left + -(self._loop.time() + left) % beat, 3)
 
     async def hold(self, run_id: str, seconds: float, lost: Callable[[Callable[[], None] | None], None]) -> bool:
         """Wait for so many seconds, or until somebody watches the run: whether that is so. `lost` is given what to call
@@ -172,8 +180,7 @@ class Pace:
         return sum(map(len, self._held.values()))
 
     def _until_turn(self, run_id: str, period: float) -> float:
-        # A power of two, so that a run has its turn at about the same time when there are more of them.
-        turns = 1 << (max(1, self._count() // TOGETHER) - 1).bit_length()
+        turns = _doubled(self._count())
         turn = crc32(run_id.encode("utf-8", "surrogatepass")) * turns >> 32
         left = (turn / turns * period - self._loop.time()) % period
         return round(left if left >= SOONEST * period else left + period, 3)
@@ -198,3 +205,9 @@ class Pace:
         """Let the reporter of a run deliver now."""
         for held in list(self._held.get(run_id, ())):
             held.end(True)
+
+
+def _doubled(runs: float) -> int:
+    """In how many parts so many runs are to come. A power of two, so that a run has its turn at about the same time
+    when there are more of them."""
+    return 1 << (max(1, int(runs) // TOGETHER) - 1).bit_length()

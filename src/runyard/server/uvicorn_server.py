@@ -6,8 +6,11 @@ uvloop and httptools are used where they are installed: a request costs a third 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -46,6 +49,17 @@ class Server(uvicorn.Server):
         self._runyard = app
         self._started = started
         self._accepting: list[asyncio.Task[None]] = []
+        self._wake: Callable[[], object] = lambda: None
+
+    def end(self) -> None:
+        """Stop serving. May be called from any thread, and by the handler of a signal."""
+        self.should_exit = True
+        with contextlib.suppress(RuntimeError):  # it has ended meanwhile, and its loop is closed
+            self._wake()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.end()
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         async with self._runyard.router.lifespan_context(self._runyard):
@@ -57,10 +71,15 @@ class Server(uvicorn.Server):
             self._accepting.append(asyncio.create_task(accept(each, self._connection, self._connections)))
         self._started()
 
-    async def on_tick(self, counter: int) -> bool:
-        if counter % 10 == 0:  # once a second
+    async def main_loop(self) -> None:
+        """Once a second, and when it is to end. uvicorn's looks for that ten times a second, and an idle server would
+        do nothing else."""
+        ending = asyncio.Event()
+        self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, ending.set)
+        while not await self.on_tick(0):
             self._connections.sweep()
-        return await super().on_tick(counter)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(ending.wait(), 1.0)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for each in self._accepting:

@@ -38,7 +38,7 @@ PRAGMAS = (
 ADVISORY_LOCK = 0x52554E59
 """Names the write lock among all locks of a PostgreSQL database."""
 
-_LOCK = f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
+_BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
 _MAGIC = b"SQLite format 3\0"
 
 ASKED_AFTER = 1.0
@@ -55,6 +55,7 @@ class Database:
         # What a connection to SQLite has read it forgets when another one has written: so one does all the writing.
         writer = _engine(engine.url) if self.kind == "sqlite" else engine
         self._writers = writer.execution_options(writes=True)
+        self._lookers = engine.execution_options(looks=True)
         self._lock = threading.Lock()
         self._mine = threading.local()
         self._folders: after_commit.Folders | None = None
@@ -103,6 +104,14 @@ class Database:
             yield connection
 
     @contextmanager
+    def look(self) -> Iterator[Connection]:
+        """Short queries that change nothing. On PostgreSQL they are no transaction: to begin and to end one is a
+        message each, and costs as much as a query. Its transactions show each query what is stored by then anyway."""
+        with self._translated_errors(), self._lookers.begin() as connection:
+            after_commit.bind(connection, self._folders, None)
+            yield connection
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that may change rows. There is one at a time: it has to be short, and cannot be nested."""
         if getattr(self._mine, "writing", False):
@@ -112,7 +121,6 @@ class Database:
             try:
                 effects = after_commit.Effects()
                 with self._writers.begin() as connection:
-                    self._lock_others_out(connection)
                     after_commit.bind(connection, self._folders, effects)
                     yield connection
                     if self._folders and effects.named:
@@ -135,7 +143,6 @@ class Database:
         if self.kind == "sqlite":
             self._check_file()
         with self._lock, self._translated_errors(), self._fresh.begin() as connection:
-            self._lock_others_out(connection)
             for table in tables.metadata.sorted_tables:
                 connection.execute(select(literal(1)).select_from(table).limit(1)).first()
             # Of no effect, and yet a write, down to the disk.
@@ -171,7 +178,6 @@ class Database:
             if self._version(connection) == migrations.HEAD:
                 return
         with self._lock, self._translated_errors(), self._writers.begin() as connection:
-            self._lock_others_out(connection)
             version = self._version(connection)
             if version is None:
                 migrations.create(connection)
@@ -192,14 +198,6 @@ class Database:
                 {"path": self.where, "version": version},
             )
         return version
-
-    def _lock_others_out(self, connection: Connection) -> None:
-        # SQLite has done so already with BEGIN IMMEDIATE.
-        if self.kind == "postgresql":
-            # By the driver: in SQLAlchemy's way it costs several times as much, at each transaction.
-            driver: Any = connection.connection.dbapi_connection
-            with driver_errors(connection.dialect, _LOCK, ()):
-                driver.execute(_LOCK)
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -320,6 +318,8 @@ def _engine(url: URL, fresh: bool = False) -> Engine:
                 "The driver for PostgreSQL is not installed.",
                 f"Install it with `{installation().with_extra('postgres')}`.",
             ) from error
+        event.listen(engine, "connect", _prepare_postgresql)
+        event.listen(engine, "begin", _begin_postgresql)
         event.listen(engine, "checkin", _note_use)
         event.listen(engine, "checkout", partial(_ask_idle, engine.dialect))
         return engine
@@ -364,6 +364,20 @@ def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _prepare_postgresql(connection: Any, record: Any) -> None:
+    connection.autocommit = True  # the driver would send BEGIN as a message of its own, for a single query too
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("looks", False):
+        return
+    sql = _BEGIN_WRITING if options.get("writes", False) else "BEGIN"
+    driver: Any = connection.connection.dbapi_connection
+    with driver_errors(connection.dialect, sql, ()):
+        driver.execute(sql)  # not by SQLAlchemy, for which it is one more statement
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -143,7 +143,7 @@ class Intake:
             self._staged.pop(parcel.state.serial, None)
 
     def _take(self, group: Sequence[Parcel]) -> None:
-        with self._store.database.read() as connection:
+        with self._store.database.look() as connection:
             _look_up(connection, group)
             taken = [parcel for parcel in group if parcel.error is None]
             others = _others(connection, taken)

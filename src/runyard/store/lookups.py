@@ -1,8 +1,8 @@
 """Statements that are asked for every delivery, sent to the database's driver as text.
 
 SQLAlchemy takes longer to build a statement with a hundred keys than a database takes to answer it. What is written
-here is the same for SQLite and PostgreSQL, but for the sign that stands for a parameter; what changes many rows at
-once has words for either.
+here is the same for SQLite and PostgreSQL, but for the keys, which PostgreSQL gets as arrays; what changes many rows
+at once has words for either.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ MOST_KEYS = 256
 
 Values = tuple[Any, ...]
 
+_ARRAYS = {int: "bigint[]", str: "text[]", bytes: "bytea[]"}
+
 
 class Many(NamedTuple):
     """A statement for many rows. SQLite executes `each` once for each of them, with a `?` for each column; PostgreSQL,
@@ -35,11 +37,13 @@ def rows(connection: Connection, query: str, keys: Sequence[Values]) -> Iterator
     may come more than once. Values are as the driver gives them."""
     for start in range(0, len(keys), MOST_KEYS):
         some = keys[start : start + MOST_KEYS]
-        # To the next power of two, so that few statements are enough, which the driver and the database know then.
-        count = 1 << (len(some) - 1).bit_length()
-        padded = [*some, *[some[-1]] * (count - len(some))]
-        sql = _sql(query, len(some[0]), count, connection.dialect.name)
-        values = tuple(chain.from_iterable(padded))
+        if connection.dialect.name == "postgresql":
+            sql, values = _by_arrays(query, *map(type, some[0])), [list(column) for column in zip(*some, strict=True)]
+        else:
+            # To the next power of two, so that few statements are enough, which the driver and the database know then.
+            count = 1 << (len(some) - 1).bit_length()
+            sql = _by_values(query, len(some[0]), count)
+            values = list(chain.from_iterable([*some, *[some[-1]] * (count - len(some))]))
         with driver_errors(connection.dialect, sql, values):
             found = _driver(connection).execute(sql, values).fetchall()
         yield from found
@@ -63,11 +67,14 @@ def _driver(connection: Connection) -> Any:
 
 
 @lru_cache(256)
-def _sql(query: str, columns: int, count: int, dialect: str) -> str:
+def _by_values(query: str, columns: int, count: int) -> str:
     key = f"({', '.join('?' * columns)})"
-    return _marked(query.format(keys=f"VALUES {', '.join([key] * count)}"), dialect)
+    return query.format(keys=f"VALUES {', '.join([key] * count)}")
 
 
 @lru_cache(256)
-def _marked(statement: str, dialect: str) -> str:
-    return statement.replace("?", "%s") if dialect == "postgresql" else statement
+def _by_arrays(query: str, *types: type) -> str:
+    """psycopg reads a statement with many parameters anew each time, and takes each number by itself: two arrays cost
+    a third of a hundred values."""
+    arrays = ", ".join(f"%b::{_ARRAYS[each]}" for each in types)
+    return query.format(keys=f"SELECT * FROM unnest({arrays})")

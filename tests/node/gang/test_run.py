@@ -40,6 +40,23 @@ with open(folder + '/journal/' + journal.file_name(os.environ['AZUREML_RUN_ID'],
 """
 
 
+MLFLOW = """
+import json, os, urllib.request
+address, run_id = os.environ['MLFLOW_TRACKING_URI'], os.environ['MLFLOW_RUN_ID']
+headers = {'Authorization': 'Bearer ' + os.environ['MLFLOW_TRACKING_TOKEN'], 'Content-Type': 'application/json'}
+metric = {'run_id': run_id, 'key': 'loss_' + os.environ['RANK'], 'value': 0.5, 'timestamp': 1, 'step': 0}
+asked = urllib.request.Request(address + '/api/2.0/mlflow/runs/log-metric', json.dumps(metric).encode(), headers)
+urllib.request.urlopen(asked, timeout=60).close()
+"""
+
+
+def test_mlflows_client_is_answered_on_every_node(gang: Prepare) -> None:
+    made = gang({"train.py": MLFLOW}, Distribution(nodes=2, processes=2))
+    result = made.finish()
+    assert result["status"] == "Completed", result
+    assert [made.run.metric(f"loss_{rank}") for rank in (0, 1)] == [[0.5], [0.5]]
+
+
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_every_rank_has_its_place_its_log_and_its_metrics(gang: Prepare, nodes: int) -> None:
     made = gang({"train.py": REPORT}, Distribution(nodes=nodes, processes=4), arguments=["--rank", "$RANK"])

@@ -224,7 +224,7 @@ def _check_target(context: ServerContext, request: RunRequest) -> None:
     nodes = _nodes_of(request)
     if request.target == LOCAL and nodes <= 1:
         return
-    with context.store.database.read() as connection:
+    with context.store.database.look() as connection:
         workspace, target = _target_of(connection, request)
     if nodes <= 1 and target.max_nodes is None:  # a cluster need not be asked for one node
         return

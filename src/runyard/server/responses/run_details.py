@@ -17,7 +17,7 @@ from runyard.store.runs import family, runs
 
 def details(context: ServerContext, run_id: str, base: URL, with_variables: bool, with_children: bool = False) -> Json:
     """`base` is the address under which the caller knows the server; environment variables are shown to some only."""
-    with context.store.database.read() as connection:
+    with context.store.database.look() as connection:
         row = runs.get(connection, run_id)
         definition, launch = runs.definition_and_launch(connection, run_id)
         history = runs.states(connection, run_id)

@@ -168,7 +168,7 @@ def append(store: Store, run_id: str, name: str, offset: int, data: bytes, resta
 
     `restart` empties it first. Bytes that are there already are skipped, a gap is refused.
     """
-    with store.database.read() as connection:
+    with store.database.look() as connection:
         key = _growing_key(connection, run_id, name)
     return append_to(store, key, run_id, name, offset, data, restart)
 
@@ -216,7 +216,7 @@ def remove(connection: Connection, run_id: str, unwanted: Iterable[str]) -> None
 def seal(store: Store, run_id: str, then: Callable[[Connection], None] | None = None) -> None:
     """Make an object of every growing file of a run. The hashing holds no lock; no bytes are lost meanwhile. `then` is
     called in the transaction in which the last of them is whole."""
-    with store.database.read() as connection:
+    with store.database.look() as connection:
         rows = _GROWING.all(connection, {"of": runs.serial_of(connection, run_id)})
         left = [(row.serial, _entry(connection, row)) for row in rows]
     # Several files may share a lock; everybody takes them in the same order.
