@@ -26,6 +26,7 @@ NAMES = (
     "serving",
     "data",
     "mlflow",
+    "studio",
 )
 
 

@@ -9,9 +9,9 @@ from tests.sdk.widgets.plain_html import assert_plain
 
 from runyard.contracts.observed import load
 from runyard.sdk.experiment import Experiment
-from runyard.sdk.widgets import sections
+from runyard.sdk.widgets import rendering, sections
 from runyard.sdk.widgets.overview import look
-from runyard.sdk.widgets.surroundings import ServedModel, Surroundings
+from runyard.sdk.widgets.surroundings import SIDE_BY_SIDE, Rank, ServedModel, Surroundings
 
 HOSTILE = "<script>alert(1)</script>&\"' \x1b[2J"
 
@@ -52,7 +52,10 @@ def values(name: str, *points: float, **more: Any) -> Any:
 AROUND = Surroundings(
     observed=[values(load.MEMORY_RUN, 1e9, 2.5e9), values(load.CPU_RUN, 0.5, 1.0), values("gpu0/busy", 50)],
     events=[values(HOSTILE, 1.0, 2.0)],
-    ranks=[(0, "user_logs/std_log_process_0.txt"), (1, "user_logs/std_log_process_1.txt")],
+    ranks=[
+        Rank(0, "user_logs/std_log_process_0.txt", f"begins\n{HOSTILE}\n"),
+        Rank(1, "user_logs/std_log_process_1.txt"),
+    ],
     sweep=SWEEP,
     children=cast("Any", [{"id": HOSTILE, "display_name": HOSTILE, "status": "Failed", "web_url": "javascript:x"}]),
     models=[ServedModel(HOSTILE, [(HOSTILE, "Healthy", "http://h/score")])],
@@ -67,6 +70,8 @@ def test_all_of_it_is_plain_html() -> None:
     assert "2.5 GB" in html
     assert "50 %" in html
     assert "2 ranks" in html
+    assert "rank 0, user_logs" in html
+    assert "1: each with a log" in html
     assert html.index("<strong>0.25</strong>") < html.index(">0.5<") < html.index(">0.75<")
     assert "5 of 9 children: 3 Completed, 1 waiting, 1 Canceled" in html
 
@@ -76,6 +81,7 @@ def test_the_same_as_text() -> None:
     assert not [line for line in lines if "\x1b" in line or "\n" in line]
     assert [line.split()[0] for line in lines if "HD_" in line] == ["0.25", "0.5", "0.75"]
     assert "Memory: 2.5 GB" in lines
+    assert "  0: begins" in lines
 
 
 def test_nothing_around_it() -> None:
@@ -93,10 +99,29 @@ def test_what_a_real_run_has_is_asked_for(experiment: Experiment) -> None:
     model = run.register_model(f"of-{run.id[-8:]}", "outputs/model.txt")
     run.complete()
     around = look(experiment.workspace.service, run.id).around
-    assert [rank for rank, _ in around.ranks] == [0, 1, 2]
+    assert [(rank.number, rank.tail) for rank in around.ranks] == [(0, "0"), (1, "1"), (2, "2")]
     assert [each["id"] for each in around.children] == [child.id]
     assert [(each.id, list(each.services)) for each in around.models] == [(model.id, [])]
     assert (around.sweep, list(around.observed), list(around.events)) == (None, [], [])
+
+
+def test_the_logs_of_ranks_are_side_by_side_and_nowhere_else(experiment: Experiment) -> None:
+    run = experiment.start_logging(outputs=None, snapshot_directory=None)
+    for rank in range(SIDE_BY_SIDE + 2):
+        run.upload_file(f"user_logs/std_log_process_{rank}.txt", _text(1000 + rank))
+    run.complete()
+    seen = look(experiment.workspace.service, run.id)
+    html = rendering.html(seen)
+    assert [html.count(f">{1000 + rank}</pre>") for rank in range(SIDE_BY_SIDE + 2)] == [1] * SIDE_BY_SIDE + [0, 0]
+    assert f"{SIDE_BY_SIDE}, {SIDE_BY_SIDE + 1}: each with a log" in html
+    assert rendering.text(seen).count("1000") == 1
+
+
+def test_the_log_of_a_single_process_is_no_rank(experiment: Experiment) -> None:
+    run = experiment.start_logging(outputs=None, snapshot_directory=None)
+    run.upload_file("user_logs/std_log_process_0.txt", _text(77))
+    run.complete()
+    assert look(experiment.workspace.service, run.id).around.ranks == []
 
 
 def _text(number: int) -> str:

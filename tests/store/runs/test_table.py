@@ -132,6 +132,22 @@ def test_orders(filled: Database) -> None:
             table.sort_of(wrong)
 
 
+def test_an_order_by_a_metric_that_the_sentence_bounds(filled: Database) -> None:
+    with filled.write() as connection:
+        log(connection, "d", "acc", [{"f": "inf"}])  # found by what is larger, and last as it is no number
+    expected = {
+        "metrics.acc<0.85": "b c",
+        "metrics.acc>0.75": "a b d",
+        "metrics.acc>0.75 metrics.acc<0.85": "b",
+        "metrics.acc>0.75 tag.owner=me": "a b",
+        "metrics.acc<0.75 or metrics.acc>0.85": "a c d",
+        "not metrics.acc<0.85": "a d",
+        "has:metrics.acc metrics.acc!=0.9": "b c d",
+    }
+    for sentence, ids in expected.items():
+        assert found(filled, sentence, "-acc") == ids, sentence
+
+
 def test_rows_have_what_the_columns_show(filled: Database) -> None:
     with filled.read() as connection:
         page = table.page(connection, Asked("local", sort=Sort("created", descending=False)), 2)

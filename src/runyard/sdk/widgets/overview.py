@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from runyard.client.http import quote
-from runyard.client.problems import ClientProblem
 from runyard.contracts.documents import MetricDocument, RunDocument
 from runyard.contracts.journal import unpack_value
 from runyard.sdk.run.watching import followed_log
 from runyard.sdk.widgets.surroundings import NOTHING, Surroundings, look_around
-from runyard.sdk.workspace.service import Service, sdk_exception
+from runyard.sdk.widgets.tails import tail
+from runyard.sdk.workspace.service import Service
 
 METRICS = 12
 POINTS = 100
@@ -45,20 +45,8 @@ def look(service: Service, run_id: str) -> Look:
     asked = {"buckets": POINTS, "limit": METRICS + 1}
     metrics = cast("list[MetricDocument]", service.get(f"{address}/metrics", asked)["metrics"].get(run_id, []))
     log = followed_log(run.get("logs", []))
-    tail = _tail(service, f"{address}/files/{quote(log)}") if log is not None else ""
-    return Look(run, metrics[:METRICS], len(metrics) > METRICS, log, tail, look_around(service, run))
-
-
-def _tail(service: Service, address: str) -> str:
-    try:
-        with service.client.stream(address, headers={"Range": f"bytes=-{TAIL}"}) as answer:
-            content = b"".join(iter(lambda: answer.read(TAIL), b""))
-    except ClientProblem as problem:
-        if problem.code in ("file_not_found", "bad_range"):  # truncated or moved since the run was fetched
-            return ""
-        raise sdk_exception(problem) from None
-    text = content.decode("utf-8", "replace")
-    return text.partition("\n")[2] or text if len(content) >= TAIL else text
+    end = tail(service, run_id, log, TAIL) if log is not None else ""
+    return Look(run, metrics[:METRICS], len(metrics) > METRICS, log, end, look_around(service, run))
 
 
 def points(metric: MetricDocument) -> list[Point]:

@@ -36,8 +36,8 @@ def html(seen: Look, note: str = "") -> str:
     if seen.more_metrics:
         parts.append(f'<div style="{_DIM}">There are more metrics; the page of the run has all of them.</div>')
     parts += sections.html(seen.around)
-    lines = "\n".join(last_lines(seen.tail, LINES, WIDTH))
-    if seen.log is not None and lines:
+    lines = "\n".join(_log(seen))
+    if lines:
         parts.append(f'<div style="{_DIM}">the end of {_text(seen.log)}</div><pre style="{_PRE}">{_text(lines)}</pre>')
     return f'<div style="font-family:system-ui,sans-serif;line-height:1.5">{"".join(parts)}</div>'
 
@@ -62,8 +62,8 @@ def _lines(seen: Look, note: str) -> Iterator[str]:
     if seen.more_metrics:
         yield "  and more metrics"
     yield from (f"  {line}" for line in sections.lines(seen.around))
-    lines = last_lines(seen.tail, LINES, WIDTH)
-    if seen.log is not None and lines:
+    lines = _log(seen)
+    if lines:
         yield f"  {_plain(seen.log)}:"
         yield from (f"    {line}" for line in lines)
     yield f"  {_plain(run['web_url'])}"
@@ -93,6 +93,12 @@ def _times(seen: Look) -> Iterator[tuple[str, str]]:
     for label, at in (("started", seen.run["started_at"]), ("ended", seen.run["ended_at"])):
         if at:
             yield label, at
+
+
+def _log(seen: Look) -> list[str]:
+    """The end of the run's log; none where it is among those of the ranks."""
+    among_ranks = any(rank.log == seen.log and rank.tail for rank in seen.around.ranks)
+    return [] if seen.log is None or among_ranks else last_lines(seen.tail, LINES, WIDTH)
 
 
 def _metric_html(seen: Look, number: int) -> str:

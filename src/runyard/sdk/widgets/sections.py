@@ -8,13 +8,15 @@ from typing import Any, Iterator, Mapping, Sequence
 from runyard.contracts import states
 from runyard.contracts.observed import load
 from runyard.sdk.notebook import escape
-from runyard.sdk.printable import printable
+from runyard.sdk.printable import last_lines, printable
 from runyard.sdk.widgets import curves
 from runyard.sdk.widgets.overview import last_value, points
-from runyard.sdk.widgets.surroundings import Surroundings
+from runyard.sdk.widgets.surroundings import Rank, Surroundings
 
 BEST_SHOWN = 8
 NAME = 60
+LINES, FEW_LINES, WIDTH = 10, 3, 160
+"""Of the log of a rank: lines in a notebook and in a terminal, and characters of each."""
 _DIM = "opacity:.65;font-size:90%"
 _TABLE = "border-collapse:collapse;font-size:92%;margin:2px 0"
 _CELL = "padding:1px 12px 1px 0;text-align:left;border:0;vertical-align:top"
@@ -38,8 +40,11 @@ def html(around: Surroundings) -> Iterator[str]:
         drawn = "".join(_observed_html(metric) for metric in around.observed)
         yield _section("the machine", f'<div style="display:flex;flex-wrap:wrap;gap:12px">{drawn}</div>')
     if around.ranks:
-        names = ", ".join(str(rank) for rank, _ in around.ranks)
-        yield _section(f"{len(around.ranks)} ranks", f"<div>{_text(names)}, each with a log of its own</div>")
+        columns = "".join(_rank_html(rank) for rank in around.ranks if rank.tail)
+        names = ", ".join(str(rank.number) for rank in around.ranks if not rank.tail)
+        others = f"<div>{_text(names)}: each with a log of its own</div>" if names else ""
+        side_by_side = f'<div style="display:flex;flex-wrap:wrap;gap:4px 16px">{columns}</div>' if columns else ""
+        yield _section(f"{len(around.ranks)} ranks", side_by_side + others)
     if around.children:
         rows = [
             (_status(child["status"]), _link(child["web_url"], child["display_name"] or child["id"]))
@@ -66,6 +71,8 @@ def lines(around: Surroundings) -> Iterator[str]:
         yield f"{_title(metric['name'])}: {_amount(metric['name'], last_value(metric))}"
     if around.ranks:
         yield f"{len(around.ranks)} ranks, each with a log of its own"
+    for rank in around.ranks:
+        yield from (f"  {rank.number}: {line}" for line in last_lines(rank.tail, FEW_LINES, WIDTH))
     for child in around.children:
         yield f"child {_plain(child['id'])}: {child['status']}"
     for model in around.models:
@@ -94,6 +101,15 @@ def parameters(values: Mapping[str, Any]) -> str:
     """
     return ", ".join(
         f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items()
+    )
+
+
+def _rank_html(rank: Rank) -> str:
+    """A column: as wide as some words of a log, and one below the other where there is no room."""
+    text = _text("\n".join(last_lines(rank.tail, LINES, WIDTH)))
+    return (
+        f'<div style="flex:1 1 260px;min-width:0"><div style="{_DIM}">rank {rank.number}, {_text(rank.log)}</div>'
+        f'<pre style="white-space:pre-wrap;overflow-wrap:anywhere;margin:0;font-size:90%">{text}</pre></div>'
     )
 
 

@@ -14,6 +14,7 @@ from runyard.contracts.documents import MetricDocument, RunDocument
 from runyard.contracts.journal import EVENTS, SYSTEM
 from runyard.contracts.observed import load
 from runyard.sdk.exceptions import AzureMLException
+from runyard.sdk.widgets.tails import tail
 from runyard.sdk.workspace.service import Service
 
 OBSERVED = (load.CPU_RUN, load.MEMORY_RUN, load.gpu(0, load.GPU_BUSY), load.gpu(0, load.GPU_MEMORY))
@@ -21,6 +22,8 @@ EVENT_CURVES = 8
 POINTS = 60
 CHILDREN = 20
 RANKS = 16
+SIDE_BY_SIDE, TAIL = 8, 4 << 10
+"""So many ranks are shown with the end of their logs, and so many bytes of each."""
 MODELS = 5
 SWEEP = "hyperdrive"
 _RANK_LOG = "user_logs/std_log_process_"
@@ -35,10 +38,19 @@ class ServedModel:
 
 
 @dataclass(frozen=True)
+class Rank:
+    """A process of a run of many, its log and the end of that; of the ranks after the first few the name alone."""
+
+    number: int
+    log: str
+    tail: str = ""
+
+
+@dataclass(frozen=True)
 class Surroundings:
     observed: Sequence[MetricDocument] = ()  # of the machine
     events: Sequence[MetricDocument] = ()  # from event files
-    ranks: Sequence[tuple[int, str]] = ()  # with the names of their logs
+    ranks: Sequence[Rank] = ()
     sweep: dict[str, Any] | None = None
     children: Sequence[RunDocument] = ()
     models: Sequence[ServedModel] = ()
@@ -56,7 +68,7 @@ def look_around(service: Service, run: RunDocument) -> Surroundings:
     return Surroundings(
         _series(service, address, run["id"], SYSTEM, OBSERVED),
         _series(service, address, run["id"], EVENTS, None),
-        _ranks(run.get("logs", [])),
+        _ranks(service, run["id"], run.get("logs", [])),
         cast("dict[str, Any] | None", sweep),
         cast("list[RunDocument]", children),
         [_served(service, run["workspace"], id) for id in run.get("models", [])[:MODELS]],
@@ -76,13 +88,17 @@ def _series(
     return found
 
 
-def _ranks(logs: Sequence[str]) -> list[tuple[int, str]]:
+def _ranks(service: Service, run_id: str, logs: Sequence[str]) -> list[Rank]:
     found = []
     for name in logs:
         number = name[len(_RANK_LOG) : -len(".txt")]
         if name.startswith(_RANK_LOG) and number.isdigit():
-            found.append((int(number), name))
-    return sorted(found)[:RANKS]
+            found.append(Rank(int(number), name))
+    ranks = sorted(found, key=lambda rank: rank.number)[:RANKS]
+    if len(ranks) < 2:  # the widget shows the log of a single one as it is
+        return []
+    shown = [Rank(rank.number, rank.log, tail(service, run_id, rank.log, TAIL)) for rank in ranks[:SIDE_BY_SIDE]]
+    return shown + ranks[SIDE_BY_SIDE:]
 
 
 def _served(service: Service, workspace: str, id: str) -> ServedModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
@@ -52,6 +52,8 @@ async def viewer(request: Request) -> Session:
 
 
 Viewer = Annotated[Session, Depends(viewer)]
+Version = Annotated[int | None, Query(ge=1, lt=10**18)]
+"""Of what the page shows: the newest without one."""
 
 
 def refusal(request: Request, code: str, title: str, help: str) -> Response:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from math import isfinite
 from typing import Any as Anything
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, false, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, false, func, not_, or_, select, true
 
 from runyard.contracts import states
 from runyard.store import tables
@@ -131,7 +131,7 @@ def serials(connection: Connection, asked: Asked, limit: int, offset: int = 0) -
     """The same by their numbers."""
     found: list[int] = []
     condition = _condition(connection, asked)
-    for query, is_last in _phases(asked.sort, condition):
+    for query, is_last in _phases(asked, condition):
         part = list(connection.scalars(query.limit(limit - len(found)).offset(offset)))
         found += part
         if len(found) >= limit or is_last:
@@ -193,15 +193,23 @@ def groups(connection: Connection, asked: Asked, by: Sort, metrics: Sequence[str
     largest = sorted(totals.values(), key=lambda group: (-group.runs, group.value or ""))[:limit]
     shown = {group.value: group for group in largest}
     for name in metrics:
-        of_name = and_(_SERIES.c.run == _RUNS.c.serial, _SERIES.c.sorted_as == fingerprint(name), _IS_FINITE)
-        amounts = (func.min(_SERIES.c.last), func.avg(_SERIES.c.last), func.max(_SERIES.c.last))
-        query = grouped.join(_SERIES, of_name).add_columns(value.label("value"), *amounts).group_by(value)
+        last = _last_by_run(name)
+        amounts = (func.min(last.c.last), func.avg(last.c.last), func.max(last.c.last))
+        joined = grouped.join(last, last.c.run == _RUNS.c.serial)
+        query = joined.add_columns(value.label("value"), *amounts).group_by(value)
         for key, least, mean, largest_value in connection.execute(query):
             if key in shown and least is not None:
                 shown[key].metrics[name] = (float(least), float(mean), float(largest_value))
     return [
         Group(_shown(connection, by, group.value), group.runs, group.states, group.metrics) for group in shown.values()
     ]
+
+
+def _last_by_run(metric: str) -> Subquery:
+    """The last values in the order of their runs: rows of runs and labels are found three times as fast in their own
+    order as in that of the values. The limit, which is none, keeps the order from being left out."""
+    of_name = select(_SERIES.c.run, _SERIES.c.last).where(_SERIES.c.sorted_as == fingerprint(metric), _IS_FINITE)
+    return of_name.order_by(_SERIES.c.run).limit(1 << 62).subquery("last")
 
 
 def names(connection: Connection, workspace: str, limit: int) -> dict[str, list[str]]:
@@ -413,8 +421,9 @@ def _named(family: str, name: str) -> Select[Anything]:
 # -- order and groups --------------------------------------------------------------------------------------------------
 
 
-def _phases(sort: Sort, condition: Sequence[ColumnElement[bool]]) -> Iterator[tuple[Select[Anything], bool]]:
+def _phases(asked: Asked, condition: Sequence[ColumnElement[bool]]) -> Iterator[tuple[Select[Anything], bool]]:
     """Queries whose results, one after the other, are the runs in order."""
+    sort = asked.sort
     newest = _RUNS.c.serial.desc()
     if sort.family is None:
         column = _COLUMNS.get(sort.field)
@@ -425,9 +434,11 @@ def _phases(sort: Sort, condition: Sequence[ColumnElement[bool]]) -> Iterator[tu
             order = column.desc() if sort.descending else column.asc()
         yield select(_RUNS.c.serial).where(*condition).order_by(order, newest), True
         return
+    is_key: ColumnElement[bool]
     if sort.family == language.METRIC:
         key, run, is_key = _SERIES.c.last, _SERIES.c.run, _IS_FINITE
         have = select(run).where(_SERIES.c.sorted_as == fingerprint(sort.field))
+        is_key = and_(is_key, *_bounds(asked.filter, sort.field))
     else:
         key, run, is_key = _LABELS.c.number, _LABELS.c.run, _LABELS.c.number.is_not(None)
         have = select(run).where(labels.matches(_LABELS, KINDS[sort.family], sort.field, None))
@@ -439,8 +450,18 @@ def _phases(sort: Sort, condition: Sequence[ColumnElement[bool]]) -> Iterator[tu
         yield joined.where(key.is_(None)).order_by(text, run.desc()), False
         without = select(_RUNS.c.serial).where(*condition, _RUNS.c.serial.not_in(have))
     else:
-        without = select(_RUNS.c.serial).where(*condition, _RUNS.c.serial.not_in(have.where(is_key)))
+        without = select(_RUNS.c.serial).where(*condition, _RUNS.c.serial.not_in(have.where(_IS_FINITE)))
     yield without.order_by(newest), True
+
+
+def _bounds(part: Part, metric: str) -> list[ColumnElement[bool]]:
+    """What a sentence demands of the metric that runs are ordered by: the index is read from there on, not from its
+    end, where no run may be that the sentence finds."""
+    parts = part.parts if isinstance(part, All) else (part,)
+    terms = [each for each in parts if isinstance(each, Term) and each.family == language.METRIC]
+    return [
+        _compared(_SERIES.c.last, each, each.numbers) for each in terms if each.field == metric and each.field != "has"
+    ]
 
 
 def _grouping(by: Sort, condition: Sequence[ColumnElement[bool]]) -> tuple[Anything, Select[Anything]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ from tests.server.conftest import journal_lines
 from tests.support.browser import NARROW, breaches, sign_in
 from tests.support.filled import EVIL
 from tests.support.rich_runs import START, journal, rich
+from tests.support.waiting import wait_until
 
+from runyard.contracts.states import TERMINAL
 from runyard.store.content import files
 from runyard.store.content.objects import Stored
 
@@ -346,3 +349,21 @@ def test_data_models_and_environment_that_hang_on_a_run(studio: Served, page: Pa
     page.wait_for_selector(".panel-environment .code >> text=numpy")
     assert "<b>value</b>" in page.locator(".panel-environment").inner_text()
     assert "Waits" in page.locator("#account").inner_text()
+
+
+def test_the_environment_as_it_was_built(studio: Served, page: Page) -> None:
+    """A real run, whose environment is made for it."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    launch = {"command": "python -c 'import sys; print(sys.prefix)'", "environment": {"python": version}}
+    made = studio.client.make_run(kind="script", launch=launch)
+    path = f"/api/runs/{made['id']}"
+    wait_until(lambda: studio.client.ok("GET", path)["status"] in TERMINAL, "the end of the run")
+    run = studio.client.ok("GET", path)
+    assert run["status"] == "Completed", run["error"]
+    opened(page, run, "#environment")
+    built = page.locator(".panel-environment .card").filter(has_text="As built")
+    built.get_by_text(run["properties"]["runyard.environment.used"]).wait_for()
+    assert version in built.inner_text()
+    built.get_by_role("link", name="The log of the build").click()
+    page.wait_for_selector("#tab-logs[aria-selected=true]")
+    assert page.locator(".panel-logs select").first.input_value() == "system_logs/environment.log"

@@ -100,6 +100,61 @@ def test_children_columns_views_and_batches(page: Page, studio: Served) -> None:
     expect(page.get_by_text("No run is like that")).to_be_visible()
 
 
+def columns(page: Page) -> list[str]:
+    """Of the table, but for those that are always there: the boxes and the names."""
+    heads = page.locator("#runs-table th[data-column]")
+    names: list[str] = heads.evaluate_all("(all) => all.map((each) => each.dataset.column)")
+    assert names[:2] == ["tick", "name"]
+    return names[2:]
+
+
+def test_columns_change_places_and_stay_in_sight(page: Page) -> None:
+    before = columns(page)
+    last = before[-1]
+    page.click("#columns-button")
+    for _ in range(2):
+        page.get_by_role("button", name=f"Move {last} up").click()
+    expect(page.locator("#runs-table th[data-column]").nth(len(before) - 1)).to_have_attribute("data-column", last)
+    assert columns(page) == [*before[:-3], last, *before[-3:-1]]
+    page.get_by_role("button", name=f"Move {last} down").click()
+    page.get_by_role("button", name=f"Pin {last}", exact=True).click()
+    expect(page.get_by_role("button", name=f"Pin {last}", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Escape")
+    page.reload()
+    pinned = page.locator(f"#runs-table th[data-column='{last}']")
+    expect(pinned).to_be_visible()
+    page.set_viewport_size({"width": 700, "height": 700})
+    page.locator("#runs-frame").evaluate("(frame) => { frame.scrollLeft = 10_000; }")
+    expect(pinned).to_be_in_viewport()
+    assert page.locator("#runs-frame").evaluate("(frame) => frame.scrollLeft") > 0
+
+
+def test_pages_are_turned(page: Page, studio: Served) -> None:
+    client = studio.client
+    made = [client.make_run(display_name=f"page {at}", tags={"for": "pages"})["id"] for at in range(60)]
+    try:
+        page.goto(page.url.partition("?")[0] + "?size=25&q=tag.for%3Dpages")
+        place = page.locator("#place")
+        expect(place).to_have_text("1 – 25 of 60")
+        expect(page.locator("#before")).to_be_disabled()
+        seen = rows(page)
+        page.click("#after")
+        expect(place).to_have_text("26 – 50 of 60")
+        seen += rows(page)
+        page.keyboard.press("n")
+        expect(place).to_have_text("51 – 60 of 60")
+        expect(page.locator("#after")).to_be_disabled()
+        assert [*seen, *rows(page)] == [f"page {at}" for at in reversed(range(60))]
+        expect(page).to_have_url(re.compile(r"page=3"))
+        page.go_back()
+        expect(place).to_have_text("26 – 50 of 60")
+        page.select_option("#size", "100")
+        expect(page.locator("#pager")).to_be_hidden()
+        expect(page.locator("#runs-table tbody tr")).to_have_count(60)
+    finally:
+        client.ok("POST", "/api/run-batches", {"action": "delete", "runs": made})
+
+
 def test_it_follows_what_happens(page: Page, studio: Served) -> None:
     run = studio.client.make_run(display_name="live one")
     row = page.locator(f"tr[data-id='{run['id']}']")
@@ -113,9 +168,11 @@ def test_it_follows_what_happens(page: Page, studio: Served) -> None:
 
 
 def test_keys(page: Page) -> None:
+    expect(page.locator("#runs-table tbody tr").first).to_be_visible()
     page.keyboard.press("?")
     expect(page.get_by_role("heading", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Keys")).to_be_hidden()
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("x")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from runyard.contracts.data import seen
 from runyard.server.context import Context
 from runyard.server.studio import templating
-from runyard.server.studio.page import Viewer, pages
+from runyard.server.studio.page import Version, Viewer, pages
 from runyard.store.assets import datasets
 from runyard.store.runs import runs
 from runyard.store.runs.filter import RunFilter
@@ -37,7 +37,7 @@ def show_one(
     request: Request,
     viewer: Viewer,
     context: Context,
-    version: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    version: Version = None,
 ) -> Response:
     with context.store.database.read() as connection:
         chosen = datasets.by_name(connection, workspace, name, version)

@@ -11,7 +11,7 @@ from runyard.contracts import manifest
 from runyard.server.context import Context
 from runyard.server.responses import documents
 from runyard.server.studio import templating
-from runyard.server.studio.page import Viewer, pages
+from runyard.server.studio.page import Version, Viewer, pages
 from runyard.store.assets import models
 from runyard.store.assets.models import ModelFilter
 from runyard.store.content import snapshots
@@ -52,7 +52,7 @@ def show_one(
     request: Request,
     viewer: Viewer,
     context: Context,
-    version: Annotated[int | None, Query(ge=1, lt=10**18)] = None,
+    version: Version = None,
 ) -> Response:
     with context.store.database.read() as connection:
         chosen = models.get(connection, workspace, name, version)

@@ -1,4 +1,4 @@
-"""How long the studio's line chart takes to be drawn: `python -m benchmarks.studio_charts` prints it.
+"""How long the studio's line chart takes to be drawn.
 
 100 series of 1,000 points at 1000 x 500 pixels in headless Chromium, under the content policy of the studio. The first
 figure is the time of our script, the second the time until the frame with it was over.
@@ -6,9 +6,7 @@ figure is the time of our script, the second the time until the frame with it wa
 
 from __future__ import annotations
 
-import json
 import statistics
-import sys
 import tempfile
 import threading
 from functools import partial
@@ -16,10 +14,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.table import Table
+
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage
 
-STATIC = Path(__file__).resolve().parent.parent / "src" / "runyard" / "server" / "studio" / "static"
+STATIC = Path(__file__).resolve().parents[2] / "src" / "runyard" / "server" / "studio" / "static"
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'"
 ROUNDS = 9
 
@@ -99,7 +99,7 @@ def _note(said: list[str], message: ConsoleMessage) -> None:
     said.append(message.text)
 
 
-def rows(rounds: int = ROUNDS) -> list[tuple[str, dict[str, float]]]:
+def rows(rounds: int) -> list[tuple[str, dict[str, float]]]:
     """What was measured, and the median of each figure in milliseconds."""
     from playwright.sync_api import sync_playwright
 
@@ -134,6 +134,13 @@ def rows(rounds: int = ROUNDS) -> list[tuple[str, dict[str, float]]]:
         server.server_close()
 
 
-if __name__ == "__main__":
-    for title, figures in rows(*(int(each) for each in sys.argv[1:2])):
-        print(title, json.dumps({key: round(value, 1) for key, value in figures.items()}))
+def table(rounds: int) -> Table:
+    shown = []
+    for title, figures in rows(rounds):
+        times = {key: f"{value:.0f} ms" for key, value in figures.items()}
+        shown.append((title, *(f"{times[script]} / {times[frame]}" for script, frame in _FIGURES)))
+    notes = ("Script / until the frame was over; 1000 x 500 pixels, without a GPU.",)
+    return Table("100 series of 1,000 points on a chart", ("lines", "first draw", "other points"), tuple(shown), notes)
+
+
+_FIGURES = (("script", "frame"), ("redraw", "redrawn"))
