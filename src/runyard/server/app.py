@@ -67,6 +67,7 @@ from runyard.server.mlflow.errors import MlflowErrors
 from runyard.server.mlflow.pages import ROUTES as MLFLOW_PAGE_ROUTES
 from runyard.server.mlflow.pages import front as mlflow_front
 from runyard.server.mlflow.pages.calls import PageCalls
+from runyard.server.mlflow.short_way import ShortWay
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
@@ -156,7 +157,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(problems.Guard)
     app.add_middleware(MlflowErrors)
     app.add_middleware(Metered, meters=meters)
-    app.direct = Direct(deliveries.route, app.usual, tokens, meters, express.offer)
+    app.direct = Direct(deliveries.route, ShortWay(app.usual, tokens, meters), tokens, meters, express.offer)
     return app
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import base64
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.node.mlflow.conftest import Spoken
+from tests.node.mlflow.conftest import Spoken, plan_of
+
+from runyard.node.mlflow.address import Address
 
 RUN = {"run_id": "run-1"}
 
@@ -80,3 +85,22 @@ def test_nobody_else_is_answered(spoken: Spoken, credentials: str) -> None:
     face = Face(spoken.plan, spoken.folder, "secret")
     assert not face._is_known(credentials)
     assert face._is_known("Basic " + base64.b64encode(b"me:secret").decode())
+
+
+def test_another_program_at_the_port_of_a_server_that_has_ended_is_not_believed(tmp_path: Path) -> None:
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(401)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    (tmp_path / "telemetry" / "journal").mkdir(parents=True)
+    with HTTPServer(("127.0.0.1", 0), Stranger) as stranger:
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        plan = plan_of(server_url=f"http://127.0.0.1:{stranger.server_port}")
+        address = Address(plan, tmp_path)
+        address.answer()
+        status, said = Spoken(address, tmp_path, plan).ask("GET", "mlflow/runs/get?run_id=run-1")
+        stranger.shutdown()
+    assert (status, said["run"]["info"]["run_id"]) == (200, "run-1")

@@ -174,9 +174,13 @@ class Face:
         if time.monotonic() >= self._away_until:
             self._journals.deliver(GLANCE)
             try:
-                return self._server.ask(request, patience=GLANCE)
+                reply = self._server.ask(request, patience=GLANCE)
+                if reply.status == 200:
+                    return reply
+                b"".join(reply.pieces)  # another program has the port of a server that has ended
             except Away:
-                self._away_until = time.monotonic() + AWAY_FOR
+                pass
+            self._away_until = time.monotonic() + AWAY_FOR
         return _answer({"run": known})
 
     def _create(self, request: Request, body: Json) -> Reply:

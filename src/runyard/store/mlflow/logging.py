@@ -6,7 +6,7 @@ Points become lines of a journal, as those of every run are, and are staged with
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -50,7 +50,7 @@ def put(
         labels.put_tags(connection, run, tags)
     if not points:
         return 0
-    lines = b"".join(map(_line, points))
+    lines = "".join(_lines(points)).encode("utf-8", "surrogatepass")
     if len(lines) <= staging.SMALL:
         staging.add(connection, [Staged(run, WRITER, lines)])
         return len(lines)
@@ -59,15 +59,20 @@ def put(
     return 0
 
 
-def _line(point: Point) -> bytes:
-    if not point.name.strip():
-        raise Refused("bad_request", "A metric needs a name: the one given is empty.")
-    if point.step is not None and not -(2**63) < point.step < 2**63:
-        title = (
-            f"The step {names.shown(str(point.step))} of the metric {names.shown(point.name)} has more than 64 bits."
-        )
-        raise Refused("bad_request", title)
-    return journal.line(journal.VALUE, point.name, journal.pack_value(float(point.value)), point.time, point.step)
+def _lines(points: Sequence[Point]) -> Iterator[str]:
+    """Lines of a journal, as `journal.line` makes them: a batch of a thousand takes a third of its time."""
+    begun: dict[str, str] = {}  # how the lines of a metric begin
+    for point in points:
+        head = begun.get(point.name)
+        if head is None:
+            if not point.name.strip():
+                raise Refused("bad_request", "A metric needs a name: the one given is empty.")
+            head = begun[point.name] = journal.line(journal.VALUE, point.name).decode("utf-8", "surrogatepass")[:-2]
+        step = "null" if point.step is None else str(point.step)
+        if point.step is not None and not -(2**63) < point.step < 2**63:
+            title = f"The step {names.shown(step)} of the metric {names.shown(point.name)} has more than 64 bits."
+            raise Refused("bad_request", title)
+        yield f"{head},{journal.encode_float(float(point.value))},{float.__repr__(point.time)},{step}]\n"
 
 
 class Pending:

@@ -56,7 +56,7 @@ def of_serials(connection: Connection, serials: Sequence[int]) -> list[RunDetail
     """Runs by their serials, in this order."""
     found: dict[int, Row[Any]] = {}
     for some in slices(list(serials)):
-        found.update((row.serial, row) for row in connection.execute(_rows().where(runs.c.serial.in_(some))))
+        found.update((row.serial, row) for row in connection.execute(_rows().where(runs.c.serial.in_(some))).all())
     return _with_details(connection, [found[serial] for serial in serials if serial in found])
 
 

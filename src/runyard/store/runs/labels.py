@@ -51,7 +51,7 @@ def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dic
             found[runs[0], kind][key] = value
         return found
     for some in slices(runs):
-        for run, kind, key, value in connection.execute(_OF, {"runs": some}):
+        for run, kind, key, value in connection.execute(_OF, {"runs": some}).all():
             found[run, kind][key] = value
     return found
 
