@@ -71,7 +71,7 @@ from runyard.server.mlflow.short_way import ShortWay
 from runyard.server.pace import Pace
 from runyard.server.readiness import Readiness
 from runyard.server.settings import Settings
-from runyard.server.studio import entry
+from runyard.server.studio import entry, figures
 from runyard.server.studio import routes as page
 from runyard.server.studio.pages import PAGES
 from runyard.server.studio.sessions import Sessions
@@ -147,7 +147,14 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.insert(0, deliveries.route)  # the first one that is compared with an address
     for routes in ROUTES:
         app.include_router(routes.router)
-    for router in (entry.router, entry.files, *(each.router for each in PAGES), entry.rest, mlflow_front.router):
+    for router in (
+        entry.router,
+        entry.files,
+        figures.router,
+        *(each.router for each in PAGES),
+        entry.rest,
+        mlflow_front.router,
+    ):
         app.include_router(router)
     problems.install(app)
     app.add_middleware(BodyLimit, routes=[route for routes in ROUTES for route in routes.router.routes])

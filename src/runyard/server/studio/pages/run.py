@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 
 from runyard.server.context import Context
 from runyard.server.responses.run_details import details
-from runyard.server.studio import templating
+from runyard.server.studio import figures, templating
 from runyard.server.studio.page import Viewer, pages
 from runyard.store.runs import runs
 
@@ -23,4 +23,7 @@ def show(workspace: str, run_id: str, request: Request, viewer: Viewer, context:
         return RedirectResponse(f"/studio/{part(home)}/runs/{part(run_id)}")
     run = details(context, run_id, request.base_url, with_variables=True)
     title = run["display_name"] or run["id"]
-    return templating.render(request, "run.html", workspace=workspace, section="runs", title=title, run=run)
+    missing = figures.missing()
+    return templating.render(
+        request, "run.html", workspace=workspace, section="runs", title=title, run=run, figures_missing=missing
+    )

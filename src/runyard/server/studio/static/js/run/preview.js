@@ -1,14 +1,16 @@
-/** What a file looks like: text, code, images, tables, JSON, Markdown, notebooks. Never more of it than is shown. */
+/** What a file looks like: text, code, images, figures, tables, JSON, Markdown, notebooks. Never more of it than is shown. */
 
 import { request } from "../core/api.js";
 import { bytes, h, number } from "../core/dom.js";
 import { shown, visible } from "./ansi.js";
 import { code } from "./code.js";
+import { drawn, figureIn, figureOf, mayBeFigure } from "./figure.js";
 import { markdown } from "./markdown.js";
 
 const TEXT = 256 * 1024;
 /** Bytes of a text that are fetched. */
 const NOTEBOOK = 8 << 20;
+const FIGURE = 32 << 20;
 const IMAGE = 64 << 20;
 const ROWS = 500;
 
@@ -27,6 +29,10 @@ export async function preview(href, name, size) {
   const content = await text(href, TEXT);
   if (content === null) return none("This is no text, and there is no preview of its kind.");
   const whole = size <= TEXT;
+  if (size <= FIGURE && mayBeFigure(content, name)) {
+    const figure = figureIn(whole ? content : ((await text(href, size)) ?? ""), name);
+    if (figure) return drawn(figure, name);
+  }
   const parts = [form(content, name, whole)];
   if (!whole) parts.unshift(h("p", { class: "faint" }, `The first ${bytes(TEXT)} of ${bytes(size)}. The download has all of it.`));
   return h("div", null, parts);
@@ -190,6 +196,8 @@ function output(output) {
     const encoded = joined(kinds[kind]).replace(/\s/g, "");
     if (encoded && /^[A-Za-z0-9+/=]+$/.test(encoded)) return h("img", { src: `data:${kind};base64,${encoded}`, alt: joined(kinds["text/plain"]) || "output" });
   }
+  const figure = figureOf(kinds["application/vnd.plotly.v1+json"]);
+  if (figure) return drawn(figure, "of the cell");
   if (kinds["text/markdown"]) return markdown(joined(kinds["text/markdown"]));
   const lines = output?.output_type === "error" ? joined(output.traceback, "\n") : joined(output?.text ?? kinds["text/plain"]);
   if (!lines) return null;
