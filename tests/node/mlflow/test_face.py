@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -74,6 +75,18 @@ def test_what_is_wrong_is_refused_with_mlflows_codes(spoken: Spoken) -> None:
     assert refused("mlflow/runs/get?run_id=other", method="GET") == away
     assert refused("mlflow/runs/log-metric", {"run_id": "other", "key": "m", "value": 1}) == away
     assert refused("mlflow/experiments/get-by-name?experiment_name=x", method="GET") == away
+
+
+def test_the_links_that_the_client_prints_lead_to_the_pages_of_the_server(spoken: Spoken) -> None:
+    for path in ("/mlflow/local/", "/mlflow/local"):
+        connection = http.client.HTTPConnection("127.0.0.1", spoken.address.port, timeout=30)
+        connection.request("GET", path)  # as a browser: without a token
+        response = connection.getresponse()
+        assert (response.status, response.read()) == (302, b"")
+        assert response.getheader("Location") == f"{spoken.plan.server_url}/mlflow/local/"
+        connection.request("GET", "/mlflow/other/")
+        assert connection.getresponse().status == 401
+        connection.close()
 
 
 @pytest.mark.parametrize(

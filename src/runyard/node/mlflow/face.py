@@ -14,7 +14,7 @@ import time
 from base64 import b64decode
 from pathlib import Path
 from typing import Any, Dict, Mapping
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from runyard.contracts import journal as contract
 from runyard.contracts import names
@@ -49,7 +49,8 @@ class Face:
 
     def __init__(self, plan: Plan, folder: Path, token: str) -> None:
         self._plan, self._token = plan, token
-        self._prefix = f"/mlflow/{plan.workspace}/api/"
+        self._pages = f"/mlflow/{plan.workspace}/"
+        self._prefix = f"{self._pages}api/"
         self._journals = Journals(folder / "telemetry")
         self._server = Server(plan)
         self._lock = threading.Lock()
@@ -58,6 +59,9 @@ class Face:
         self._away_until = 0.0
 
     def answer(self, request: Request) -> Reply:
+        if request.method == "GET" and f"{request.path.rstrip('/')}/" == self._pages:  # a browser's: it has no token
+            there = f"{self._server.address}/mlflow/{quote(self._plan.workspace, safe='')}/"
+            return Reply(302, [], 0, (("Location", there),))  # browsers keep what follows the # of the client's links
         if not self._is_known(request.headers.get("authorization", "")):
             return _error(401, "UNAUTHENTICATED", "The request does not carry the token of the run.")
         if not request.path.startswith(self._prefix):
