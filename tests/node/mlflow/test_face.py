@@ -8,6 +8,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.node.mlflow.conftest import Spoken, plan_of
@@ -50,6 +51,25 @@ def test_logging_needs_no_server(spoken: Spoken) -> None:
     files = {record[1]: record[2] for record in records if record[0] == "f"}
     assert (spoken.folder / "telemetry" / "spool" / files["outputs/a/b.txt"]).read_bytes() == b"content"
     assert (spoken.folder / "telemetry" / "spool" / files["outputs/empty"]).read_bytes() == b""
+
+
+def test_what_mlflow_limits_is_not_limited_here(spoken: Spoken) -> None:
+    odd = "any name: /\u00fcnd \U0001d6fc \"'`\n\u2028"
+    given = {f"p{number} {odd}": "v" * 20 for number in range(10_000)}
+    given["long"] = "x" * 1_000_000
+    params = [{"key": key, "value": value} for key, value in given.items()]
+    metrics = [{"key": f"{odd}{step % 7}", "value": step, "timestamp": 1000, "step": step} for step in range(5000)]
+    tags = [{"key": "none", "value": None}, {"key": "number", "value": 0}, {"key": odd * 1000, "value": odd}]
+    asked = {**RUN, "params": params, "metrics": metrics, "tags": tags, "unknown": [1]}
+    assert spoken.ask("POST", "mlflow/runs/log-batch", asked) == (200, {})
+    records = spoken.records()
+    assert [record[4] for record in records if record[0] == "v"] == list(range(5000))
+    assert ["P", given] in records
+    assert ["g", {"none": "", "number": "0", odd * 1000: odd}] in records
+    name = "a ü%2F#?'\".txt"
+    path = f"mlflow-artifacts/artifacts/e-1/run-1/artifacts/{quote(name)}"
+    assert spoken.ask("PUT", path, body=b"content")[0] == 200
+    assert [record[1] for record in spoken.records() if record[0] == "f"] == [f"outputs/{name}"]
 
 
 def test_what_is_wrong_is_refused_with_mlflows_codes(spoken: Spoken) -> None:

@@ -98,10 +98,10 @@ class Face:
         lines = _values(_objects(body.get("metrics")))
         given: dict[str, str] = {}
         for each in _objects(body.get("params")):
-            key, value = _text(each, "key"), str(each.get("value") or "")
+            key, value = _text(each, "key"), _said(each)
             if given.setdefault(key, value) != value:
                 return _fixed(key, given[key], value)
-        tags = {_text(each, "key"): str(each.get("value") or "") for each in _objects(body.get("tags"))}
+        tags = {_text(each, "key"): _said(each) for each in _objects(body.get("tags"))}
         with self._lock:
             known = self._parameters[run_id]
             for key, value in given.items():
@@ -116,7 +116,7 @@ class Face:
         return _answer({})
 
     def _set_tag(self, request: Request, run_id: str, body: Json) -> Reply:
-        self._journals.write(run_id, journals.tags({_text(body, "key"): str(body.get("value") or "")}))
+        self._journals.write(run_id, journals.tags({_text(body, "key"): _said(body)}))
         return _answer({})
 
     def _delete_tag(self, request: Request, run_id: str, body: Json) -> Reply:
@@ -291,6 +291,12 @@ def _text(each: Mapping[str, Any], name: str) -> str:
     if not isinstance(text, str) or not text.strip():
         raise BadRequest(f"A metric, parameter or tag lacks its {name}.")
     return text
+
+
+def _said(each: Mapping[str, Any]) -> str:
+    """The value of a tag or a parameter; null is an empty one, as the server has it."""
+    value = each.get("value")
+    return "" if value is None else str(value)
 
 
 def _fixed(key: str, before: str, value: str) -> Reply:
