@@ -32,5 +32,7 @@ def test_the_page_works_as_it_is_written(reader: Reader, tmp_path: Path) -> None
     assert "Completed" in reader.starts(RUNYARD, "submit", str(train), "--follow")
     shown = reader.starts(RUNYARD, "show", "@last", "--json")
     assert '"lr": "0.1"' in shown
+    for given, found in (("lr=0.1", True), ("lr", True), ("lr=0.2", False)):
+        assert ("Completed" in reader.starts(RUNYARD, "ls", "--param", given)) == found, given
     assert "outputs/x.txt" in reader.starts(RUNYARD, "files", "@last")
     assert "metrics={'acc': 0.95}" in reader.starts(str(cell))
