@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+from tests.support.frameworks import environment
+
 from azureml.core import Experiment, Run
 
 if TYPE_CHECKING:
@@ -51,8 +54,12 @@ SCRIPT = """
 """
 
 
-def test_plain_mlflow_code_logs_into_the_run(shared_yard: Yard) -> None:
-    run = shared_yard.submit(SCRIPT)
+@pytest.mark.framework
+@pytest.mark.parametrize("framework", ["mlflow", "mlflow2"])
+def test_plain_mlflow_code_logs_into_the_run(shared_yard: Yard, framework: str) -> None:
+    config = shared_yard.config(SCRIPT)
+    config.run_config.environment.python.interpreter_path = str(environment(framework))
+    run = Experiment(shared_yard.workspace, f"journey-{framework}").submit(config)
     assert run.wait_for_completion()["status"] == "Completed"
     metrics = run.get_metrics()
     assert len(metrics["loss"]) == 200

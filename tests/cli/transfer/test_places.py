@@ -17,6 +17,9 @@ def test_what_an_address_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for address in (f"sqlite:///{tmp_path}/none.db", str(tmp_path), f"file://{tmp_path}/none"):
         with pytest.raises(CommandError):
             places.source_at(address)
+    with pytest.raises(CommandError, match=r"^A history at postgresql:// is not read directly\.$") as refusal:
+        places.source_at("postgresql://me:secret@there/mlflow")
+    assert "mlflow server" in refusal.value.help
     for name in ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
     assert places.authorization() is None

@@ -10,6 +10,7 @@ from tests.cli.transfer.conftest import Written
 from tests.support.frameworks import environment  # noqa: F401 - these need it
 
 from runyard.cli.errors import CommandError
+from runyard.cli.transfer.places import source_at
 from runyard.cli.transfer.sqlite import MlflowDatabase, files_at
 
 
@@ -22,6 +23,17 @@ def test_what_is_read(database: Written) -> None:
     assert len(source.history(runs[0], "loss")) == 1500
     assert source.history(runs[0], "none") == []
     assert source.left_out() == {}
+
+
+def test_an_address_beside_the_user_with_any_name(
+    database: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "my #1 mlflow?%23.db"
+    (tmp_path / name).write_bytes((database.folder / "mlflow.db").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    source = source_at(f"sqlite:///{name}")
+    assert source.name == f"sqlite:///{tmp_path}/{name}"
+    assert "first/of all" in {each.name for each in source.experiments()}
 
 
 def test_what_is_none(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class Spoken:
         found = []
         for file in (self.folder / "telemetry" / "journal").glob("*.jsonl"):
             if journal.parse_file_name(file.name)[0] == (run_id or self.plan.run_id):
-                found += [json.loads(line) for line in file.read_text().splitlines()]
+                found += [json.loads(line) for line in file.read_bytes().splitlines()]
         return found
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.node.mlflow.conftest import Spoken, plan_of
@@ -51,6 +53,25 @@ def test_logging_needs_no_server(spoken: Spoken) -> None:
     assert (spoken.folder / "telemetry" / "spool" / files["outputs/empty"]).read_bytes() == b""
 
 
+def test_what_mlflow_limits_is_not_limited_here(spoken: Spoken) -> None:
+    odd = "any name: /\u00fcnd \U0001d6fc \"'`\n\u2028"
+    given = {f"p{number} {odd}": "v" * 20 for number in range(10_000)}
+    given["long"] = "x" * 1_000_000
+    params = [{"key": key, "value": value} for key, value in given.items()]
+    metrics = [{"key": f"{odd}{step % 7}", "value": step, "timestamp": 1000, "step": step} for step in range(5000)]
+    tags = [{"key": "none", "value": None}, {"key": "number", "value": 0}, {"key": odd * 1000, "value": odd}]
+    asked = {**RUN, "params": params, "metrics": metrics, "tags": tags, "unknown": [1]}
+    assert spoken.ask("POST", "mlflow/runs/log-batch", asked) == (200, {})
+    records = spoken.records()
+    assert [record[4] for record in records if record[0] == "v"] == list(range(5000))
+    assert ["P", given] in records
+    assert ["g", {"none": "", "number": "0", odd * 1000: odd}] in records
+    name = "a ü%2F#?'\".txt"
+    path = f"mlflow-artifacts/artifacts/e-1/run-1/artifacts/{quote(name)}"
+    assert spoken.ask("PUT", path, body=b"content")[0] == 200
+    assert [record[1] for record in spoken.records() if record[0] == "f"] == [f"outputs/{name}"]
+
+
 def test_what_is_wrong_is_refused_with_mlflows_codes(spoken: Spoken) -> None:
     def refused(path: str, value: Any = None, method: str = "POST", **more: Any) -> tuple[int, str]:
         status, answer = spoken.ask(method, path, value, **more)
@@ -74,6 +95,18 @@ def test_what_is_wrong_is_refused_with_mlflows_codes(spoken: Spoken) -> None:
     assert refused("mlflow/runs/get?run_id=other", method="GET") == away
     assert refused("mlflow/runs/log-metric", {"run_id": "other", "key": "m", "value": 1}) == away
     assert refused("mlflow/experiments/get-by-name?experiment_name=x", method="GET") == away
+
+
+def test_the_links_that_the_client_prints_lead_to_the_pages_of_the_server(spoken: Spoken) -> None:
+    for path in ("/mlflow/local/", "/mlflow/local"):
+        connection = http.client.HTTPConnection("127.0.0.1", spoken.address.port, timeout=30)
+        connection.request("GET", path)  # as a browser: without a token
+        response = connection.getresponse()
+        assert (response.status, response.read()) == (302, b"")
+        assert response.getheader("Location") == f"{spoken.plan.server_url}/mlflow/local/"
+        connection.request("GET", "/mlflow/other/")
+        assert connection.getresponse().status == 401
+        connection.close()
 
 
 @pytest.mark.parametrize(

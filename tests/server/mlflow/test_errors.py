@@ -48,6 +48,9 @@ def test_requests_that_are_wrong_are_refused_with_mlflows_codes(mlflow: Mlflow) 
         assert len(found[2]) < 5000
     assert mlflow.refused("POST", "runs/log-batch", body=b"{" * 100_000)[1] == INVALID
     assert "character 12" in mlflow.refused(*wrong[0][:3])[2]
+    assert "no traces" in mlflow.refused("POST", "traces", {})[2]
+    for path, value in (("traces", {}), ("runs/create", None)):  # MLflow's routes are not in it
+        assert "openapi" not in mlflow.refused("POST", path, value)[2]
     assert mlflow.ok("POST", "experiments/delete", {"experiment_id": experiment}) == {}
     assert mlflow.refused("POST", "runs/create", {"experiment_id": experiment})[1] == INVALID
 

@@ -27,6 +27,9 @@ def test_a_model_from_its_making_to_its_end(mlflow: Mlflow) -> None:
         each["info"]["model_id"] for each in mlflow.ok("POST", "logged-models/search", {**asked, **order})["models"]
     ] == [id]
     assert mlflow.ok("POST", "logged-models/search", {**asked, "datasets": [{"dataset_name": "none"}]})["models"] == []
+    for status, count in (("= 'READY'", 1), ("IN ('LOGGED_MODEL_READY', 'x')", 1), ("!= 'READY'", 0)):
+        sought = {"experiment_ids": ["0"], "filter": f"status {status}"}
+        assert len(mlflow.ok("POST", "logged-models/search", sought)["models"]) == count, status
     entries = mlflow.ok("GET", f"logged-models/{id}/artifacts/directories?artifact_directory_path=sub")["files"]
     assert [each["path"] for each in entries] == ["sub/weights"]
     mlflow.ok("DELETE", f"logged-models/{id}")

@@ -1,4 +1,4 @@
-"""Points by MLflow's protocol are read by the other face as they were logged, and the other way round."""
+"""What is logged by MLflow's protocol is read by the other face as it was logged, and the other way round."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.server.conftest import journal_lines
 from tests.server.mlflow.conftest import Mlflow
+
+from runyard.contracts.journal import pack_value
 
 POINT = st.tuples(st.floats(), st.integers(0, 2**45), st.integers(-(2**63) + 1, 2**63 - 1))
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30).filter(
@@ -39,6 +41,32 @@ def test_what_goes_in_through_one_face_comes_out_of_the_other(
     assert [(each["value"], each["timestamp"], each["step"]) for each in back] == [
         (_sent(value), time, step) for value, time, step in points
     ]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    points=st.lists(
+        st.tuples(st.floats(), st.integers(0, 2**31), st.integers(-(2**62), 2**62)), min_size=1, max_size=5
+    ),
+    name=TEXT,
+    params=st.dictionaries(TEXT, st.text("ab\n'\"", max_size=9)),
+    tags=st.dictionaries(TEXT.filter(lambda key: not key.startswith("mlflow.")), TEXT),
+)
+def test_what_our_face_takes_comes_out_of_mlflows(
+    mlflow: Mlflow, points: list[tuple[float, int, int]], name: str, params: dict[str, str], tags: dict[str, str]
+) -> None:
+    run = mlflow.client.make_run(workspace=mlflow.workspace)["id"]
+    values = [["v", name, pack_value(value), float(seconds), step] for value, seconds, step in points]
+    lines = journal_lines(*values, ["P", params], ["g", tags])
+    assert mlflow.client.call("POST", f"/api/runs/{run}/journals/w?offset=0", body=lines).status == 200
+    assert [(each["value"], each["timestamp"], each["step"]) for each in _history(mlflow, run, name)] == [
+        (_sent(value), seconds * 1000, step) for value, seconds, step in points
+    ]
+    data = mlflow.ok("GET", f"runs/get?run_id={run}")["run"]["data"]
+    assert [each["key"] for each in data["metrics"]] == [name]
+    assert {each["key"]: each["value"] for each in data["params"]} == params
+    shown = {each["key"]: each["value"] for each in data["tags"]}
+    assert {key: value for key, value in shown.items() if not key.startswith("mlflow.")} == tags
 
 
 def _sent(value: float) -> float | str:

@@ -29,6 +29,11 @@ def source_at(address: str) -> Source:
         from runyard.cli.transfer.sqlite import MlflowDatabase
 
         return MlflowDatabase(Path(address.partition("sqlite:///")[2]))
+    if "://" in address and scheme != "file":
+        from runyard.cli.errors import CommandError
+
+        help = "Start MLflow's server on it (mlflow server --backend-store-uri ...) and name the server's address."
+        raise CommandError(f"A history at {scheme}:// is not read directly.", help, code="bad_source")
     from runyard.cli.transfer.folders import MlflowFolder
 
     return MlflowFolder(Path(address.partition("file://")[2] or address))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from runyard.cli.errors import CommandError
 from runyard.cli.transfer.records import (
@@ -30,7 +30,7 @@ class MlflowDatabase:
             raise CommandError(f"There is no file {file}.", "Name MLflow's database: sqlite:///path/to/mlflow.db.")
         self.name = f"sqlite:///{file.absolute()}"
         self._folder = file.absolute().parent
-        self._database = sqlite3.connect(f"file:{file.absolute()}?mode=ro", uri=True)
+        self._database = sqlite3.connect(f"file:{quote(str(file.absolute()))}?mode=ro", uri=True)
         self._database.row_factory = sqlite3.Row
         if not self._has("experiments") or not self._has("runs"):
             raise CommandError(f"{file} is no database of MLflow: it has no runs.", code="bad_source")

@@ -4,6 +4,7 @@ loaded when somebody connects for the first time."""
 from __future__ import annotations
 
 import os
+import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
@@ -20,6 +21,11 @@ WAITING = 128
 _URI = "MLFLOW_TRACKING_URI"
 _READ = 1 << 20
 _SCRIPTS = 8
+
+_SETS = re.compile(rb"(?m)^[^#\n]*\b(?:set_tracking_uri\s*\(|tracking_uri\s*=(?!=|\s*mlflow\.get_tracking_uri\())")
+_SETS_VARIABLE = re.compile(rb"(?m)^[^#\n]*\bMLFLOW_TRACKING_URI['\"]\]\s*=(?!=)")
+_ASKS = re.compile(rb"\bget_mlflow_tracking_uri\b|\bMLFLOW_TRACKING_URI\b")
+"""What names the address that it is given here: the workspace's, or that of the variable."""
 
 
 class Address:
@@ -74,7 +80,7 @@ def wanted(plan: Plan, work: Path, inherited: Mapping[str, str]) -> bool:
     if any(known.get(_URI) for known in (inherited, launch.shell, launch.environment_variables)):
         return False
     texts = [_text(work, name) for name in _scripts(launch.script, launch.command)]
-    return not any(b"tracking_uri" in text and b"get_mlflow_tracking_uri" not in text for text in texts)
+    return not any(_SETS_VARIABLE.search(text) or (_SETS.search(text) and not _ASKS.search(text)) for text in texts)
 
 
 def _scripts(script: str | None, command: str | None) -> list[str]:

@@ -14,7 +14,7 @@ import time
 from base64 import b64decode
 from pathlib import Path
 from typing import Any, Dict, Mapping
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from runyard.contracts import journal as contract
 from runyard.contracts import names
@@ -49,7 +49,8 @@ class Face:
 
     def __init__(self, plan: Plan, folder: Path, token: str) -> None:
         self._plan, self._token = plan, token
-        self._prefix = f"/mlflow/{plan.workspace}/api/"
+        self._pages = f"/mlflow/{plan.workspace}/"
+        self._prefix = f"{self._pages}api/"
         self._journals = Journals(folder / "telemetry")
         self._server = Server(plan)
         self._lock = threading.Lock()
@@ -58,6 +59,9 @@ class Face:
         self._away_until = 0.0
 
     def answer(self, request: Request) -> Reply:
+        if request.method == "GET" and f"{request.path.rstrip('/')}/" == self._pages:  # a browser's: it has no token
+            there = f"{self._server.address}/mlflow/{quote(self._plan.workspace, safe='')}/"
+            return Reply(302, [], 0, (("Location", there),))  # browsers keep what follows the # of the client's links
         if not self._is_known(request.headers.get("authorization", "")):
             return _error(401, "UNAUTHENTICATED", "The request does not carry the token of the run.")
         if not request.path.startswith(self._prefix):
@@ -94,10 +98,10 @@ class Face:
         lines = _values(_objects(body.get("metrics")))
         given: dict[str, str] = {}
         for each in _objects(body.get("params")):
-            key, value = _text(each, "key"), str(each.get("value") or "")
+            key, value = _text(each, "key"), _said(each)
             if given.setdefault(key, value) != value:
                 return _fixed(key, given[key], value)
-        tags = {_text(each, "key"): str(each.get("value") or "") for each in _objects(body.get("tags"))}
+        tags = {_text(each, "key"): _said(each) for each in _objects(body.get("tags"))}
         with self._lock:
             known = self._parameters[run_id]
             for key, value in given.items():
@@ -112,7 +116,7 @@ class Face:
         return _answer({})
 
     def _set_tag(self, request: Request, run_id: str, body: Json) -> Reply:
-        self._journals.write(run_id, journals.tags({_text(body, "key"): str(body.get("value") or "")}))
+        self._journals.write(run_id, journals.tags({_text(body, "key"): _said(body)}))
         return _answer({})
 
     def _delete_tag(self, request: Request, run_id: str, body: Json) -> Reply:
@@ -287,6 +291,12 @@ def _text(each: Mapping[str, Any], name: str) -> str:
     if not isinstance(text, str) or not text.strip():
         raise BadRequest(f"A metric, parameter or tag lacks its {name}.")
     return text
+
+
+def _said(each: Mapping[str, Any]) -> str:
+    """The value of a tag or a parameter; null is an empty one, as the server has it."""
+    value = each.get("value")
+    return "" if value is None else str(value)
 
 
 def _fixed(key: str, before: str, value: str) -> Reply:

@@ -20,7 +20,7 @@ MOST_BYTES = 64 << 20
 PIECE = 1 << 18
 MOST_CONNECTIONS = 512
 
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 413: "Too Large"}
+_REASONS = {200: "OK", 302: "Found", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 413: "Too Large"}
 
 
 class BadRequest(Exception):

@@ -29,6 +29,11 @@ class Server:
         self._locator = Locator(plan.server_url, plan.token, file)
         self._url = plan.server_url
 
+    @property
+    def address(self) -> str:
+        """Where it was last found."""
+        return self._url.rstrip("/")
+
     def ask(self, request: Request, body: bytes | None = None, patience: float = 0.0) -> Reply:
         """The server's answer; `Away` when there is none for so many seconds. A body that was not read yet can be sent
         once only."""

@@ -24,6 +24,7 @@ from runyard.store.errors import StoreError
 log = logging.getLogger("runyard.server")
 
 MEDIA_TYPE = "application/problem+json"
+SCHEMA = "/openapi.json"
 
 _BAD_ENVIRONMENTS = ("bad_environment", "bad_setting", "environment_reserved")
 _BAD_DATA = (
@@ -188,16 +189,16 @@ async def _invalid(request: Request, error: Exception) -> Response:
     ]
     faults = "; ".join(f"{each['field']}: {each['message']}" for each in fields[:5])
     title = f"{request.method} {request.url.path} does not have the form that it needs. {faults}."
-    return document("bad_request", title, "/openapi.json describes every request.", {"fields": fields})
+    return document("bad_request", title, f"{SCHEMA} describes every request.", {"fields": fields})
 
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     where = f"{request.method} {request.url.path}"
     if error.status_code == 404:
-        return document("not_found", f"There is no {where}.", "/openapi.json lists what there is.")
+        return document("not_found", f"There is no {where}.", f"{SCHEMA} lists what there is.")
     if error.status_code == 405:
-        return document("method_not_allowed", f"There is no {where}.", "/openapi.json lists what there is.")
+        return document("method_not_allowed", f"There is no {where}.", f"{SCHEMA} lists what there is.")
     if error.status_code == 413:
         return document("too_large", str(error.detail), too_large(0)[1])
     return document("bad_request", f"{where}: {error.detail}.", status=error.status_code)

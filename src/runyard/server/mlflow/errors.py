@@ -14,6 +14,11 @@ PREFIX = "/mlflow/"
 
 MISSING, EXISTS, INVALID = "RESOURCE_DOES_NOT_EXIST", "RESOURCE_ALREADY_EXISTS", "INVALID_PARAMETER_VALUE"
 
+HERE = (
+    "This server takes what MLflow's client asks of tracking, artifacts, logged models and the registry: it has no "
+    "traces, assessments, prompts and webhooks."
+)
+
 _EXISTING = ("experiment_exists", "run_exists", "registered_model_exists", "workspace_exists")
 _STATES = ("model_in_use", "run_active", "experiment_active", "run_not_under_way")
 _BY_STATUS = {
@@ -69,7 +74,10 @@ async def _send(start: Message, body: bytes, send: Send) -> None:
 def translated(status: int, problem: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     """The status and the document of MLflow's that stand for a problem document."""
     code = str(problem.get("code"))
-    message = " ".join(part for part in (problem.get("title"), problem.get("help")) if part)
+    help = str(problem.get("help") or "")
+    if help.startswith(problems.SCHEMA):  # which does not have these routes
+        help = HERE if status in (404, 405) else ""
+    message = " ".join(part for part in (problem.get("title"), help) if part)
     if code == "not_found":
         return 404, {"error_code": "ENDPOINT_NOT_FOUND", "message": message}
     if code in _EXISTING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -14,7 +15,7 @@ from runyard.server.mlflow.here import PREFIX, At, Here
 from runyard.server.responses.documents import answer
 from runyard.store.errors import NotFound
 from runyard.store.mlflow import logged_models, matching
-from runyard.store.mlflow.language import ATTRIBUTE, Attributes, parse_filter
+from runyard.store.mlflow.language import ATTRIBUTE, Attributes, Condition, parse_filter
 from runyard.store.mlflow.logged_models import LoggedModel
 from runyard.store.mlflow.run_search import SCHEME, milliseconds
 
@@ -103,8 +104,22 @@ def search(body: Search, here: At) -> Response:
     if body.datasets:
         rows = [row for row in rows if any(_is_on(metric, body.datasets) for metric in row.metrics)]
     asked = matching.parse(body.filter, orders, ATTRIBUTES)
+    asked = replace(asked, conditions=[_as_shown(each) for each in asked.conditions])
     found, token = matching.page(rows, asked, _values, body.max_results or 100, body.page_token)
     return answer(documents.page("models", [document(row) for row in found], token))
+
+
+def _as_shown(condition: Condition) -> Condition:
+    """A status is sought as the client shows it (READY), or as the protocol has it."""
+    value = condition.value
+    if (condition.kind, condition.key) != (ATTRIBUTE, "status"):
+        return condition
+    shown = tuple(map(_shown, value)) if isinstance(value, tuple) else _shown(str(value))
+    return replace(condition, value=shown)
+
+
+def _shown(status: str) -> str:
+    return status.removeprefix("LOGGED_MODEL_")
 
 
 def _quoted(order: Json) -> str:
@@ -213,7 +228,7 @@ def _values(row: LoggedModel) -> matching.Values:
             "name": row.name,
             "model_id": row.id,
             "model_type": row.model_type,
-            "status": row.status,
+            "status": _shown(row.status),
             "source_run_id": row.source_run,
             "creation_timestamp": created,
             "creation_time": created,
