@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import select
 import stat
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,35 @@ def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
     os.close(writer)
     assert wake.clear()
     wake.close()
+
+
+def test_what_is_set_while_it_begins_to_listen_finds_a_reader(tmp_path: Path) -> None:
+    wakes, failures = [Wake() for _ in range(200)], []
+
+    def nudge() -> None:
+        for wake in wakes:
+            try:
+                while not heard.is_set():
+                    wake.set()
+            except OSError as error:
+                failures.append(error)
+            turn.wait()
+            heard.clear()
+            turn.wait()
+
+    heard, turn = threading.Event(), threading.Barrier(2, timeout=60)
+    thread = threading.Thread(target=nudge)
+    thread.start()
+    for wake in wakes:
+        time.sleep(0)
+        wake.listen(tmp_path)
+        heard.set()
+        turn.wait()
+        turn.wait()
+    thread.join()
+    for wake in wakes:
+        wake.close()
+    assert failures == []
 
 
 @pytest.mark.parametrize("in_its_place", ["no folder", "a file"])

@@ -35,7 +35,8 @@ class Wake:
                 make()
         named = _open(str(telemetry / WAKE))
         if named is not None:
-            for descriptor in self._descriptors:
+            reading, writing = self._descriptors
+            for descriptor in (writing, reading):  # in this order: whoever calls `set` meanwhile finds a reader
                 os.dup2(named, descriptor, inheritable=False)
             os.close(named)
             self.set()  # what was in the former pipe is gone
