@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 from tests.support.browser import NARROW, breaches, sign_in
+from tests.support.rich_runs import rich
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,3 +97,27 @@ def test_pages_for_whoever_is_not_signed_in(
         expect(page.locator("body")).to_contain_text(said)
         assert breaches(page, axe) == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+SHIFTS = """() => new Promise((done) => {
+    let sum = 0;
+    new PerformanceObserver((list) => {
+        for (const each of list.getEntries()) if (!each.hadRecentInput) sum += each.value;
+    }).observe({type: "layout-shift", buffered: true});
+    setTimeout(() => done(sum), 500);
+})"""
+
+
+def test_nothing_jumps_while_a_page_is_filled(studio: Served, page: Page) -> None:
+    """What browsers sum up as layout shift: 0.1 is where they call a page restless."""
+    run = rich(studio.client)
+    studio.client.end(run)
+    for path, filled in (
+        ("runs", "#runs-table tbody tr"),
+        ("experiments", "#experiments tbody tr"),
+        (f"runs/{run['id']}", "figure[data-drawn]"),
+        ("compute", "#waiting >> text=Nothing waits."),
+    ):
+        page.goto(f"{studio.settings.url}/studio/local/{path}")
+        page.locator(filled).first.wait_for()
+        assert page.evaluate(SHIFTS) < 0.1, path
