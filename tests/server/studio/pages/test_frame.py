@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 from tests.support.browser import NARROW, breaches, sign_in
 from tests.support.rich_runs import rich
 
+from runyard.server.studio.templating import SECTIONS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -58,12 +60,21 @@ def test_the_theme_is_kept(page: Page) -> None:
     assert page.evaluate(colour) == dark
 
 
-def test_keys_lead_to_other_pages(page: Page) -> None:
-    for letter, path in (("m", "models"), ("c", "compute"), ("r", "runs")):
-        page.keyboard.press("g")
-        page.keyboard.press(letter)
-        expect(page).to_have_url(re.compile(f"/studio/local/{path}"))
-        page.locator("main h1").wait_for()
+def test_keys_lead_to_every_page(page: Page) -> None:
+    """`?` lists them, one for each page of the navigation."""
+    page.keyboard.press("?")
+    dialog = page.locator("#keys-dialog")
+    keys = dialog.locator("dt", has_text=re.compile(r"^g \w")).all_inner_texts()
+    sections = [said.removeprefix("Go to ") for said in dialog.locator("dd", has_text="Go to ").all_inner_texts()]
+    assert sorted(sections) == sorted(name for name, _ in SECTIONS)
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    # The page of runs, where it begins, comes last.
+    for key, section in sorted(zip(keys, sections, strict=True), key=lambda each: each[1] == "runs"):
+        for pressed in key.split():
+            page.keyboard.press(pressed)
+        page.wait_for_url(f"**/studio/local/{section}")
+        page.locator(f"nav a[aria-current=page][href$='/{section}']").wait_for()
 
 
 def test_a_workspace_in_which_nothing_is_says_what_to_do_next(studio: Served, page: Page, axe: str) -> None:
