@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tests.support.frameworks import environment
 
 from runyard.contracts.delivery import Delivery, encode
 from runyard.contracts.home import read_server, read_token
@@ -259,6 +260,19 @@ def signed_in() -> Callable[[Client], Client]:
 def here(served_on_sqlite: Served) -> Client:
     """Speaks to `served_on_sqlite` with the user's token."""
     return served_on_sqlite.client
+
+
+@pytest.fixture
+def mlflow_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """MLflow's package, with its built pages, in reach of the server: that of the environment with its client."""
+    (packages,) = environment("mlflow").parents[1].glob("lib/python3*/site-packages")
+    (described,) = packages.glob("mlflow-3*.dist-info")
+    place = tmp_path / "installed"
+    place.mkdir()
+    for each in (packages / "mlflow", described):
+        (place / each.name).symlink_to(each)
+    monkeypatch.syspath_prepend(place)
+    return place / "mlflow"
 
 
 class Reporter:

@@ -68,7 +68,8 @@ def test_a_successor_takes_the_pipe_of_its_predecessor(tmp_path: Path) -> None:
 
 
 def test_what_is_set_while_it_begins_to_listen_finds_a_reader(tmp_path: Path) -> None:
-    wakes, failures = [Wake() for _ in range(200)], []
+    wakes = [Wake() for _ in range(200)]
+    failures: list[OSError] = []
 
     def nudge() -> None:
         for wake in wakes:

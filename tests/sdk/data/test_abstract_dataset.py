@@ -55,6 +55,11 @@ def test_how_it_is_printed(workspace: Workspace) -> None:
     assert str(unsaved) == f"FileDataset\n{unsaved!r}"
     made = unsaved.register(workspace, f"printed-{uuid.uuid4().hex[:8]}")
     assert json.loads(repr(made))["registration"]["version"] == 1
+    made.add_tags({"<b>": "bold"})
+    html = made._repr_html_()
+    assert f"<td>{made.name}</td><td>1</td><td>http://h.example/a.gz</td><td>Take</td>" in html
+    assert "&lt;b&gt;: bold" in html
+    assert "<b>" not in html
 
 
 def test_the_factories_are_members_as_in_sdk_v1() -> None:

@@ -36,6 +36,13 @@ def ids(dataset: Any) -> list[int]:
     return found["id"].tolist() if len(found) else []
 
 
+def test_a_notebook_shows_columns_and_types(dataset: TabularDataset) -> None:
+    html = dataset.take(1)._repr_html_()
+    for name in ("id", "name", "day", "part"):
+        assert f"<tr><td>{name}</td><td>" in html
+    assert "SetColumnTypes → Take" in html
+
+
 def test_registered_tables_are_found_as_tables(workspace: Workspace, dataset: TabularDataset) -> None:
     made = dataset.filter(dataset["id"] > 1).register(workspace, "people", create_new_version=True)
     for found in (

@@ -143,9 +143,9 @@ def test_a_damaged_object_is_not_served_as_good_and_is_mended_by_the_next_upload
         place.write_bytes(damage)
     for asked in (f"{path}/files/outputs/x", client.ok("GET", path)["web_url"].partition(client.url)[2]):
         answer = client.get(asked.replace("?", "/files/outputs/x?"))
-        assert (answer.status, answer.code) == (500, "object_damaged")
-        assert "outputs/x" in answer.json["title"]
-        assert "runyard doctor --deep" in answer.json["help"]
+        assert answer.status == 500
+        for said in (b"object_damaged", b"outputs/x", b"runyard doctor --deep"):
+            assert said in answer.body
     assert client.ok("POST", f"{path}/links", {"files": {"outputs/y": digest}}) == {"missing": ["outputs/y"]}
     client.ok("PUT", f"{path}/files/outputs/y", body=b"content")
     assert client.get(f"{path}/files/outputs/x").body == b"content"

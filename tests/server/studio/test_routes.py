@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from tests.server.conftest import on_both_databases
 
 if TYPE_CHECKING:
-    from tests.server.conftest import Client
+    from tests.server.conftest import Answer, Client
 
 EVIL = "<script>alert('x')</script>\"'&"
 
@@ -116,15 +116,22 @@ def test_a_key_opens_one_page_and_no_api(client: Client) -> None:
     query = urlsplit(run["web_url"]).query
     guest = browser(client)
     for path in (f"/runs/{run['id']}", f"/runs/{run['id']}?key=", f"/runs/{run['id']}?key=wrong"):
-        assert guest.get(path).code == "not_allowed"
-    assert guest.get(f"/runs/{other['id']}?{query}").code == "not_allowed"
-    assert guest.get(f"/runs/nowhere?{query}").code == "not_allowed"
+        refused(guest.get(path))
+    refused(guest.get(f"/runs/{other['id']}?{query}"))
+    refused(guest.get(f"/runs/nowhere?{query}"))
     client.ok("PUT", f"/api/runs/{other['id']}/files/x", body=b"x")
-    assert guest.get(f"/runs/{other['id']}/files/x?{query}").code == "not_allowed"
+    refused(guest.get(f"/runs/{other['id']}/files/x?{query}"))
     assert guest.get(f"/api/runs/{run['id']}?{query}").code == "not_authenticated"
     key = query.removeprefix("key=")
     assert replace(client, token=key).get(f"/api/runs/{run['id']}").code == "not_authenticated"
     assert guest.get(f"/runs/{run['id']}/files/..%2Fx?{query}").code == "bad_name"
+
+
+def refused(answer: Answer) -> None:
+    """With a page that says which link does open one."""
+    assert answer.status == 403
+    assert b"This link does not open the page of a run." in answer.body
+    assert answer.headers["content-type"].startswith("text/html")
 
 
 def test_only_the_end_of_a_long_log_is_shown(client: Client) -> None:

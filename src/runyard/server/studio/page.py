@@ -19,15 +19,15 @@ from runyard.store.errors import StoreError
 from runyard.store.sessions import Session
 
 
-class PageRoute(APIRoute):
-    """A route whose refusals are read by people."""
+class SharedRoute(APIRoute):
+    """A route whose refusals are read by people, whoever they are."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
 
         async def shown(request: Request) -> Response:
             try:
-                _must_be_own_name(request)
+                self.admit(request)
                 return await answer(request)
             except (Problem, StoreError) as error:
                 return refusal(request, error.code, error.title, error.help)
@@ -35,6 +35,16 @@ class PageRoute(APIRoute):
                 return refusal(request, "bad_request", "This address does not have the form that the page needs.", "")
 
         return shown
+
+    def admit(self, request: Request) -> None:
+        """Raise where the request must not come as far as its route: the link of a run is asked for its key there."""
+
+
+class PageRoute(SharedRoute):
+    """A route of whoever is signed in."""
+
+    def admit(self, request: Request) -> None:
+        _must_be_own_name(request)
 
 
 def pages(prefix: str) -> APIRouter:

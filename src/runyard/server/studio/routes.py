@@ -16,6 +16,7 @@ from runyard.server.middleware.problems import Problem
 from runyard.server.responses import documents
 from runyard.server.responses.downloads import file_response
 from runyard.server.studio import render
+from runyard.server.studio.page import SharedRoute
 from runyard.store.content import files
 from runyard.store.content.files import FileEntry
 from runyard.store.errors import Damaged
@@ -50,7 +51,7 @@ async def viewer(
 
 Key = Annotated[str, Depends(viewer)]
 
-router = APIRouter(prefix="/runs/{run_id}", tags=["page"])
+router = APIRouter(prefix="/runs/{run_id}", tags=["page"], route_class=SharedRoute)
 
 
 @router.get("", summary="A run as a web page", response_class=HTMLResponse)

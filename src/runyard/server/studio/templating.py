@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from runyard import __version__
 from runyard.contracts import states
 from runyard.server.context import context_of
-from runyard.server.studio import policy, static_files
+from runyard.server.studio import mlflow_pages, policy, static_files
 from runyard.store.runs import workspaces
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def render(
         if workspace not in known:
             workspaces.get(connection, workspace)  # raises
     frame = {"workspace": workspace, "workspaces": known, "section": section, "sections": SECTIONS, "title": title}
-    return plain(request, template, status, **frame, **values)
+    has_mlflow = mlflow_pages.folder() is not None
+    return plain(request, template, status, **frame, has_mlflow=has_mlflow, **values)
 
 
 def plain(request: Request, template: str, status: int = 200, **values: Any) -> Response:

@@ -29,7 +29,7 @@ def test_without_the_extra_the_address_says_which_command_installs_it(
 
 @pytest.mark.framework
 def test_whoever_is_signed_in_gets_the_pages_with_a_policy_of_their_own(
-    mlflow: Mlflow, signed_in: Callable[[Client], Client], wheel: Path
+    mlflow: Mlflow, signed_in: Callable[[Client], Client], mlflow_wheel: Path
 ) -> None:
     address = f"/mlflow/{mlflow.workspace}"
     stranger = replace(mlflow.client, token=None)
@@ -41,7 +41,7 @@ def test_whoever_is_signed_in_gets_the_pages_with_a_policy_of_their_own(
     assert (moved.status, moved.headers["location"]) == (308, f"{address}/")
     page = browser.get(f"{address}/")
     assert page.status == 200
-    assert page.body == (wheel / "server/js/build/index.html").read_bytes()
+    assert page.body == (mlflow_wheel / "server/js/build/index.html").read_bytes()
     policy = page.headers["content-security-policy"]
     host = mlflow.client.url.removeprefix("http://")
     assert f"script-src {host}{address}/static-files/ 'unsafe-eval';" in policy
@@ -52,8 +52,8 @@ def test_whoever_is_signed_in_gets_the_pages_with_a_policy_of_their_own(
 
 
 @pytest.mark.framework
-def test_files_are_packed_and_kept_by_the_browser(mlflow: Mlflow, wheel: Path) -> None:
-    files = wheel / "server/js/build"
+def test_files_are_packed_and_kept_by_the_browser(mlflow: Mlflow, mlflow_wheel: Path) -> None:
+    files = mlflow_wheel / "server/js/build"
     (script,) = files.glob("static/js/main.*.js")
     address = f"/mlflow/{mlflow.workspace}/static-files/{script.relative_to(files)}"
     stranger = replace(mlflow.client, token=None)

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.framework]
 
 
 def test_experiments_runs_charts_and_artifacts_are_shown(
-    mlflow: Mlflow, wheel: Path, new_page: Callable[..., Page], page_errors: PageErrors
+    mlflow: Mlflow, mlflow_wheel: Path, new_page: Callable[..., Page], page_errors: PageErrors
 ) -> None:
     # Of users and of an assistant the pages ask every server, and take it well that there are none.
     page_errors.allow("users/current", "/assistant/", "AG Grid", "inline script")

@@ -199,6 +199,18 @@ def test_charts_by_keyboard_as_tables_and_as_files(page: Page, over: Any) -> Non
     assert "chart-large" not in str(figure.get_attribute("class"))
 
 
+def test_a_line_of_a_log_has_an_address(page: Page, over: Any) -> None:
+    opened(page, over, "#logs?file=user_logs/std_log_process_0.txt&line=1236")
+    marked = page.locator(".log-row.log-marked")
+    marked.wait_for()
+    assert marked.inner_text().split("\n") == ["1236", "step 1234 of rank 0"]
+    page.locator(".log-number", has_text=re.compile("^1240$")).click()
+    page.locator(".log-row.log-marked >> text=step 1238 of rank 0").wait_for()
+    page.reload()
+    marked.wait_for()
+    assert marked.locator(".log-number").inner_text() == "1240"
+
+
 def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
     """Control characters and markup in the name of a run, of metrics, tags, files, in logs and notes."""
     client = studio.client

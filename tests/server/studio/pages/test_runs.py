@@ -167,6 +167,26 @@ def test_it_follows_what_happens(page: Page, studio: Served) -> None:
     expect(row).to_have_count(0)
 
 
+def test_what_the_filter_finds_is_downloaded_and_chosen_runs_are_stopped(page: Page, studio: Served) -> None:
+    client = studio.client
+    made = [client.make_run(display_name=f"going {at}", tags={"for": "stopping"}) for at in range(3)]
+    filtered(page, "tag.for=stopping")
+    expect(page.locator("#runs-table tbody tr")).to_have_count(3)
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="CSV").click()
+    head, *lines = waiting.value.path().read_text("utf-8").splitlines()
+    assert "name" in head
+    assert sorted(run["id"] for run in made) == sorted(line.split(",")[0] for line in lines)
+    for at in (0, 2):
+        page.get_by_label(f"Choose going {at}").check()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("Stopping 2 runs.")).to_be_visible()
+    found = [client.ok("GET", f"/api/runs/{run['id']}")["status"] for run in made]
+    assert found[1] == "Running"
+    assert "Running" not in (found[0], found[2])
+
+
 def test_keys(page: Page) -> None:
     expect(page.locator("#runs-table tbody tr").first).to_be_visible()
     page.keyboard.press("?")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -33,3 +35,23 @@ def test_a_sweep_shows_its_best_its_children_and_their_parameters(filled: Filled
     ]
     for chart in ("progress", "curves", "parallel"):
         assets_page.locator(f"#{chart}-chart canvas").first.wait_for()
+
+
+def test_a_drag_along_an_axis_leaves_the_children_within_that_range(filled: Filled, assets_page: Page) -> None:
+    page = assets_page
+    filled.open(page, f"{STUDIO}/sweeps/{filled.sweep}")
+    canvas = page.locator("#parallel-chart canvas.chart-canvas")
+    canvas.scroll_into_view_if_needed()
+    expect(canvas).to_have_attribute("aria-label", re.compile(r"6 runs over x, y, acc\. "))
+    box = canvas.bounding_box()
+    assert box is not None
+    # The first axis, from above its end to its middle.
+    page.mouse.move(box["x"] + 40, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    found = re.search(r"([0-9]) of them within the chosen ranges", canvas.get_attribute("aria-label") or "")
+    assert found is not None
+    assert 1 <= int(found[1]) <= 5
+    canvas.press("Escape")
+    expect(canvas).to_have_attribute("aria-label", re.compile(r"6 runs over x, y, acc\. "))

@@ -12,8 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from runyard.contracts.installation import installation
 from runyard.server.context import Context
 from runyard.server.middleware.problems import Problem
-from runyard.server.mlflow.pages import build
-from runyard.server.studio import policy
+from runyard.server.studio import mlflow_pages, policy
 from runyard.server.studio.page import Viewer, pages
 from runyard.server.studio.static_files import FOR_EVER
 from runyard.store.runs import workspaces
@@ -33,9 +32,9 @@ def without_slash(workspace: str) -> Response:
 def front(workspace: str, viewer: Viewer, request: Request, context: Context) -> Response:
     with context.store.database.read() as connection:
         workspaces.get(connection, workspace)
-    page = build.file(build.INDEX)
+    page = mlflow_pages.file(mlflow_pages.INDEX)
     if page is None:
-        command = installation().with_extra(build.EXTRA)
+        command = installation().with_extra(mlflow_pages.EXTRA)
         help = f"They come with an extra. On the machine of the server: {command}. Then open this page again."
         raise Problem("not_found", "MLflow's own pages are not installed on this server.", help)
     headers = {**policy.HEADERS, "Content-Security-Policy": _policy(request, workspace), "Cache-Control": "no-store"}
@@ -44,7 +43,7 @@ def front(workspace: str, viewer: Viewer, request: Request, context: Context) ->
 
 @router.get(f"/{_FILES}/{{name:path}}")
 def files(workspace: str, name: str, request: Request) -> Response:
-    found = build.file(name)
+    found = mlflow_pages.file(name)
     if found is None:
         raise Problem("not_found", "There is no such file.", "")
     return found.answer(Headers(scope=request.scope), FOR_EVER)

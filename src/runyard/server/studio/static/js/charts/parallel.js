@@ -18,7 +18,6 @@ import { spectrum, theme as now } from "./theme.js";
  * @typedef {object} ParallelSettings
  * @property {ParallelAxis[]} axes The last one colours the lines.
  * @property {string[]} names Of the lines.
- * @property {(chosen: number[]) => void} [onChoose] Called with the lines that lie within all chosen ranges.
  */
 
 /** @typedef {import("./chart.js").ChartOptions & ParallelSettings} ParallelOptions */
@@ -73,12 +72,7 @@ export class ParallelChart extends Chart {
 
   clear() {
     this.ranges.clear();
-    this.changed();
-  }
-
-  changed() {
     this.redraw();
-    this.settings.onChoose?.(this.settings.names.map((_, at) => at).filter((at) => this.within(at)));
   }
 
   /**
@@ -223,7 +217,7 @@ export class ParallelChart extends Chart {
       const ends = [drag.axis.y.value(drag.from), drag.axis.y.value(top)];
       this.ranges.set(drag.axis.axis.name, [Math.min(...ends), Math.max(...ends)]);
     }
-    this.changed();
+    this.redraw();
   }
 
   /** @param {PointerEvent} event */
@@ -283,7 +277,8 @@ export class ParallelChart extends Chart {
 
   describe() {
     const { axes, names } = this.settings;
-    return `${this.title || "Parallel coordinates"}: ${names.length} runs over ${axes.map((axis) => axis.name).slice(0, 12).join(", ")}. Arrow keys go from run to run.`;
+    const within = this.ranges.size ? `, ${names.filter((_, at) => this.within(at)).length} of them within the chosen ranges` : "";
+    return `${this.title || "Parallel coordinates"}: ${names.length} runs over ${axes.map((axis) => axis.name).slice(0, 12).join(", ")}${within}. Arrow keys go from run to run.`;
   }
 
   numbers() {

@@ -42,7 +42,7 @@ function begin() {
     field?.select();
   });
   key("?", "Show these keys", showKeys);
-  for (const [letter, section] of [["r", "runs"], ["e", "experiments"], ["s", "sweeps"], ["m", "models"], ["v", "services"], ["d", "data"], ["c", "compute"]]) {
+  for (const [letter, section] of [["r", "runs"], ["e", "experiments"], ["s", "sweeps"], ["m", "models"], ["v", "services"], ["d", "data"], ["o", "datastores"], ["n", "environments"], ["c", "compute"]]) {
     key(`g ${letter}`, `Go to ${section}`, () => location.assign(`/studio/${encodeURIComponent(workspace)}/${section}`));
   }
   key("t", "Light or dark", () => byId("theme-button").click());
