@@ -64,29 +64,26 @@ QUOTES = "Correct the file, or read it with support_multi_line=False: each line 
 
 
 def split(line: str, separator: str) -> list[str]:
-    """The fields of a record. A quote that is opened and not closed stays in the text.
+    """The fields of a record. A quote that is opened and not closed stays in the text, and so does what follows one
+    that is closed before the field ends.
 
-    >>> split('a,"b, c",d', ","), split('a,"b "" c"', ","), split('a,"b,c', ",")
-    (['a', 'b, c', 'd'], ['a', 'b " c'], ['a', '"b', 'c'])
+    >>> split('a,"b, c",d', ","), split('a,"b "" c"', ","), split('a,"b,c', ","), split('"a,"b,c', ",")
+    (['a', 'b, c', 'd'], ['a', 'b " c'], ['a', '"b', 'c'], ['a,b', 'c'])
     """
     if '"' not in line:
         return line.split(separator)
     fields, at = [], 0
     while True:
+        quoted = ""
         if line.startswith('"', at):
-            end = _closing(line, at + 1)
-            after = end + 1
-            if end >= 0 and (after == len(line) or line[after] == separator):
-                fields.append(line[at + 1 : end].replace('""', '"'))
-                if after == len(line):
-                    return fields
-                at = after + 1
-                continue
+            closing = _closing(line, at + 1)
+            if closing >= 0:
+                quoted, at = line[at + 1 : closing].replace('""', '"'), closing + 1
         end = line.find(separator, at)
         if end < 0:
-            fields.append(line[at:])
+            fields.append(quoted + line[at:])
             return fields
-        fields.append(line[at:end])
+        fields.append(quoted + line[at:end])
         at = end + 1
 
 

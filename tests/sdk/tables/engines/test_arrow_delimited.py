@@ -17,7 +17,9 @@ from runyard.sdk.tables.engines import arrow_delimited
 from runyard.sdk.tables.problem import TableProblem
 
 ARROW, PLAIN = ENGINES
-CELLS = st.sampled_from(["1", "2.5", "", "x", '"a,b"', '"q""q"', '"open', "true", "2020-01-02", "é", '"l\nb"', " "])
+CELLS = st.sampled_from(
+    ["1", "2.5", "", "x", '"a,b"', '"q""q"', '"open', '"a"b', "true", "2020-01-02", "é", '"l\nb"', " "]
+)
 LINES = st.lists(st.lists(CELLS, min_size=1, max_size=4).map(",".join), max_size=8)
 
 
