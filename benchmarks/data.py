@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import listing, measure, notebooks, tables, transfers, venvs
@@ -19,7 +20,10 @@ from benchmarks.venvs import CHECKOUT, NotInstalled, Say, variables
 READERS = ("pandas==3.0.5", "pyarrow==26.0.1")
 FOLDERS = 100
 COLUMNS = ("submit → the script's first line", "time", "over no data")
-BARE, FIRST, LATER = "no data", "mounted, the first run", "mounted, a later run"
+BARE = "no data"
+VERY_FIRST = "mounted, the first run of all"
+FIRST = "mounted, the first run after a change"
+LATER = "mounted, a later run"
 
 
 def run(quick: bool, say: Say) -> list[Table]:
@@ -38,9 +42,10 @@ def started(quick: bool, say: Say) -> Table:
     def row(name: str, samples: list[float]) -> tuple[str, ...]:
         return name, durations(samples), NOTHING if name == BARE else overhead(samples, outcomes[BARE].samples)
 
-    how = "root, so that the folder is shown as it is: for other users links are made by a first run"
+    how = "root, so that the folder is shown as it is: for other users links are made by the first run of all"
     notes = (
-        "Before each first run a file gets another name, so that nothing is known of the folder as it is now. "
+        "Before the first run of all the machine has no links to any file. Before the first run after a change a file "
+        "gets another name, so that nothing is known of the folder as it is now. "
         f"The node runner is {how if os.geteuid() == 0 else 'not root, so that links are made'}.",
     )
     return Table(title, COLUMNS, rows(outcomes, len(COLUMNS), row), notes)
@@ -53,10 +58,9 @@ def _starts(files: int, size: int, rounds: int, say: Say) -> dict[str, Outcome[f
         fill(data, files, size)
         notebook.ask("store", "disk", "folder", {"path": str(data)}, {})
 
-        def start(name: str = "", first: bool = False) -> Measure[float]:
+        def start(name: str = "", before: Callable[[], object] = lambda: None) -> Measure[float]:
             def measured() -> float:
-                if first:  # a file of another name: what an earlier run has made for these files is of no use
-                    os.rename(next((data / "00").iterdir()), data / "00" / f"{os.urandom(4).hex()}.bin")
+                before()
                 with Pipe() as pipe:
                     submitted = notebook.ask("submit", pipe.path, *([name] if name else []))["at"]
                     began = pipe.read()
@@ -65,7 +69,15 @@ def _starts(files: int, size: int, rounds: int, say: Say) -> dict[str, Outcome[f
 
             return measured
 
-        contenders = {BARE: start(), FIRST: start("disk", first=True), LATER: start("disk")}
+        def rename() -> None:
+            os.rename(next((data / "00").iterdir()), data / "00" / f"{os.urandom(4).hex()}.bin")
+
+        contenders = {
+            BARE: start(),
+            VERY_FIRST: start("disk", lambda: notebook.ask("unlink")),
+            FIRST: start("disk", rename),
+            LATER: start("disk"),
+        }
         measure.in_turn(contenders, 1, lambda said: None)
         return measure.in_turn(contenders, rounds, say)
 

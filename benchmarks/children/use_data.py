@@ -5,8 +5,8 @@
 Each line of standard input is a JSON list: ["store", NAME, KIND, SETTINGS, SECRETS] registers a datastore, ["submit",
 PIPE, NAME] submits a run that mounts all of that datastore (without a name: one without data) and prints the moment
 before, ["wait"] waits for its end, ["lazy-above", SIZE] says from which size on datasets are mounted lazily, ["forget"]
-empties the cache, ["server"] tells the process id of the server, and ["download", NAME, FOLDER], ["mount", NAME] and
-["list", NAME, FACTS] measure.
+empties the cache, ["unlink"] puts aside the links that were made for runs, ["server"] tells the process id of the
+server, and ["download", NAME, FOLDER], ["mount", NAME] and ["list", NAME, FACTS] measure.
 """
 
 from __future__ import annotations
@@ -71,6 +71,16 @@ class Datasets:
         from runyard.contracts.home import home
 
         Cache(home() / FOLDER).collect(0)
+
+    def _unlink(self) -> None:
+        # Not removed: a file system takes longer to make files soon after many have gone.
+        from runyard.client.data import trees
+        from runyard.client.data.cache import FOLDER
+        from runyard.contracts.home import home
+
+        links = home() / FOLDER / trees.FOLDER
+        if links.exists():
+            links.rename(home() / f"links-{os.urandom(4).hex()}")
 
     def _download(self, name: str, folder: str) -> dict[str, float]:
         dataset = self._dataset(name)

@@ -120,7 +120,8 @@ def test_a_tree_in_use_or_of_another_folder_is_left_alone(cache: Cache, tmp_path
     third = linked(cache, other, "3")
     assert second.exists()
     assert os.readlink(third / "a") == str(other / "a")
-    (third / "written").write_text("by root")
+    third.chmod(0o755)
+    (third / "written").write_text("by its owner")
     fourth = linked(cache, other, "4")
     assert third.exists()
     assert what_is_in(fourth) == {"a": "a"}
@@ -157,3 +158,22 @@ def test_only_the_last_ones_are_kept(cache: Cache, tmp_path: Path, monkeypatch: 
         os.utime(files.parent / "tree.json", (1000 + number, 1000 + number))
     cache.collect()
     assert sorted(os.listdir(cache.folder / trees.FOLDER)) == ["2" * 40, "3" * 40, "of"]
+
+
+def test_many_links_are_made_side_by_side_all_or_none(cache: Cache, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    fill(data, *(f"{number % 7}/{number % 3}/{number}" for number in range(2_000)))
+    first = linked(cache, data, "1")
+    assert what_is_in(first) == what_is_in(data)
+    for path in (data / "3").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    for folder in ("0", "1", "2"):
+        (data / "3" / folder).rmdir()
+    (data / "3").rmdir()
+    fill(data, "3", *(f"new/{number}" for number in range(2_000)))
+    making = cache.tree_of(str(data), "2" * 40)
+    assert making.link_all_of(str(data), lambda: None) is None, "a link cannot take the place of a folder"
+    making.give_up()
+    again = linked(cache, data, "3")
+    assert what_is_in(again) == what_is_in(data)

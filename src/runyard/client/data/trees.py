@@ -18,15 +18,18 @@ any folder: a tree whose folders have changed is not used again.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Collection, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Callable, Collection, Iterable, Iterator, List, Mapping, Tuple
 
 from runyard.client.data.problem import FULL
 from runyard.contracts.data.folder_names import Names, NotOnlyFiles
@@ -37,6 +40,11 @@ SMALLEST = 1_000
 """Files of a dataset from which on it gets a tree: fewer links are made in no time."""
 MOST = 20
 """Trees that are kept: each has as many inodes as files."""
+
+_AT_ONCE = 4
+_TOGETHER = 500  # links that one thread makes before it takes the next ones
+_Some = Tuple[str, str, List[str]]
+"""The names of files, the folder that they are in, and the one for the links to them."""
 
 _LEASED = "t-"
 _LISTING = "listing.jsonl.gz"
@@ -151,22 +159,18 @@ class Making:
         """Link all files of a folder of this disk; None when some of it cannot be read, or is no file."""
         found, left = Names(), dict(self._links)
         try:
-            for below, names in found.walk(folder):
-                check()
-                self._make_folder(below)
-                there = left.pop(below, set())
-                if there == set(names):
-                    continue
-                source, to = f"{folder}/{below}" if below else folder, self._open(below)
-                for name in names:
-                    if name in there:
+            with _Linking() as linking:
+                for below, names in found.walk(folder):
+                    check()
+                    self._make_folder(below)
+                    there = left.pop(below, set())
+                    if there == set(names):
                         continue
-                    if not os.access(f"{source}/{name}", os.R_OK):
-                        return None
-                    os.symlink(f"{source}/{name}", f"{to}/{name}")
-                for name in there.difference(names):
-                    os.unlink(f"{to}/{name}")
-                    there.remove(name)
+                    source, to = f"{folder}/{below}" if below else folder, self._open(below)
+                    linking.add(source, to, [name for name in names if name not in there])
+                    for name in there.difference(names):
+                        os.unlink(f"{to}/{name}")
+                        there.remove(name)
             for below in sorted(left, reverse=True):  # those within a folder come before it
                 if left[below]:
                     to = self._open(below)
@@ -242,6 +246,52 @@ class Making:
 
     def give_up(self) -> None:
         remove(self._folder)
+
+
+class _Linking:
+    """Makes links, many of them in threads: while the file system makes one, another thread looks after the next. All
+    are there at the end of the block, or an OSError tells why not."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: list[_Some] = []
+        self._count = 0
+        self._under_way: list[Future[None]] = []
+
+    def add(self, source: str, to: str, names: list[str]) -> None:
+        """Link these files of a folder from another one, which is there."""
+        self._waiting.append((source, to, names))
+        self._count += len(names)
+        if self._count >= _TOGETHER:
+            self._pool = self._pool or ThreadPoolExecutor(_AT_ONCE)
+            self._under_way.append(self._pool.submit(_link, self._waiting))
+            self._waiting, self._count = [], 0
+
+    def __enter__(self) -> _Linking:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                _link(self._waiting)
+                for each in self._under_way:
+                    each.result()
+        finally:
+            for each in self._under_way:
+                each.cancel()
+            if self._pool is not None:
+                self._pool.shutdown()
+
+
+def _link(those: Iterable[_Some]) -> None:
+    for source, to, names in those:
+        for name in names:
+            file = f"{source}/{name}"
+            if not os.access(file, os.R_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), file)
+            os.symlink(file, f"{to}/{name}")
 
 
 def _keys(folder: Path) -> list[tuple[str, str]]:
