@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runyard.contracts.data.folder_names import Names, NotOnlyFiles
+from runyard.contracts.data.folder_names import Names, NotOnlyFiles, may_be_added_to
 
 
 def seen(root: Path) -> tuple[str, int, list[str]]:
@@ -49,3 +49,20 @@ def test_what_is_no_file_has_no_word(tmp_path: Path) -> None:
         with pytest.raises(NotOnlyFiles):
             seen(tmp_path)
         place.unlink()
+
+
+def test_a_folder_that_can_be_added_to_is_found_however_deep(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "c").mkdir()
+    asked: list[None] = []
+    assert may_be_added_to(str(tmp_path), lambda: asked.append(None))
+    assert len(asked) == 1, "one is enough"
+    if os.geteuid() != 0:  # root may write into any folder
+        folders = [tmp_path, tmp_path / "a", tmp_path / "c", tmp_path / "a" / "b"]
+        for each in folders:
+            each.chmod(0o555)
+        assert not may_be_added_to(str(tmp_path))
+        (tmp_path / "a" / "b").chmod(0o755)
+        assert may_be_added_to(str(tmp_path))
+        for each in folders:
+            each.chmod(0o755)

@@ -124,3 +124,44 @@ def test_without_root_a_folder_is_linked_once_until_a_name_changes(
     (data / "d0" / "newer").write_text("y")
     assert brought("r_5", {**asked(), "names": "another"}) is None, "what changes just now is listed"
     assert not [each for each in os.listdir(tmp_path / "cache" / "trees") if each.startswith(".")]
+
+
+def test_another_users_folder_is_given_as_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, lies = tmp_path / "data", tmp_path / "lies"
+    for folder in (data / "sub", lies):
+        folder.mkdir(parents=True)
+    (data / "sub" / "a").write_text("1")
+    cache = Cache(tmp_path / "cache")
+    if binds.possible():  # root may write anywhere but on what is mounted read-only
+        there = binds.bind(data, lies, cache.folder)
+    else:
+        there, lies = None, data
+        for folder in (data, data / "sub"):
+            folder.chmod(0o555)
+    monkeypatch.setattr(binds, "possible", lambda: False)
+
+    def brought(folder: Path, chosen: str | None) -> input_files.Brought | None:
+        answer = {"folder": str(folder), "files": 1_000, "names": "x", "mark": mark_of_folder(folder.stat())}
+        client: Any = SimpleNamespace(send=lambda method, path, params: answer)
+        run = tmp_path / "r_1"
+        node = input_files.Node(
+            plan(), run, run / "work", False, False, cache.lease(), {}, lambda: None, lambda _: None
+        )
+        place = input_places.place_of(plan(), run, run, given(chosen), False)
+        return input_files._whole(node, client, given(chosen), place)
+
+    chosen = tmp_path / "chosen"
+    try:
+        for path, value in ((None, lies), (str(chosen), chosen)):
+            found = brought(lies, path)
+            assert found is not None
+            assert (found.value, found.ways, found.record) == (str(value), input_files.AS_IT_LIES, {"files": 1_000})
+            assert found.later is not None
+            assert Path(found.value, "sub", "a").read_text() == "1"
+        assert not (cache.folder / "trees").exists()
+    finally:
+        if there is not None:
+            there.end()
+        else:
+            data.chmod(0o755)
+    assert brought(data, None) is None, "it can be written to, and has other files than were said"

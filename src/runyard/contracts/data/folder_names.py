@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Iterator
+from typing import Callable, Iterator
 
 from runyard.contracts.data.datastores import PART
 
@@ -50,3 +50,17 @@ class Names:
     def value(self) -> str:
         """The same as long as there are files of the same names, once the walk has come to its end."""
         return self._hash.hexdigest()
+
+
+def may_be_added_to(root: str, check: Callable[[], None] = lambda: None) -> bool:
+    """Whether this user can make files in a folder, or in one within it. OSError when one cannot be read; `check` is
+    called often, and may raise to give up."""
+    left = [root]
+    while left:
+        folder = left.pop()
+        check()
+        if os.access(folder, os.W_OK):
+            return True
+        with os.scandir(folder) as entries:
+            left += [each.path for each in entries if each.is_dir(follow_symlinks=False)]
+    return False

@@ -26,6 +26,7 @@ from runyard.client.data_files import LINKED, append, bring, is_here, rest_of, w
 from runyard.client.http import Client, Locator, quote
 from runyard.contracts.data import datasets as contract
 from runyard.contracts.data import seen as seen_contract
+from runyard.contracts.data.folder_names import may_be_added_to
 from runyard.contracts.plan import Plan
 from runyard.node.delivery.retrying_client import Refused, RetryingClient
 from runyard.node.log import log_line
@@ -34,6 +35,7 @@ from runyard.node.prepare.layout import out_of_disk
 from runyard.node.problem import RunProblem
 
 SHOWN = "shown read-only, as the folder of this disk that it is"
+AS_IT_LIES = "as the folder of this disk that it is, where this user can add nothing"
 LINKED_BEFORE = "by the links of an earlier run"
 REPORT_EVERY = 10.0  # seconds between two states of a run that tell how far a transfer is
 
@@ -108,8 +110,8 @@ def _recorded(node: Node, each: Mapping[str, Any], found: Listing) -> tuple[dict
 
 
 def _whole(node: Node, client: RetryingClient, each: Mapping[str, Any], place: Path) -> Brought | None:
-    """An input that is all of a folder of this disk: shown read-only, or by links that are known by the names of the
-    files. None where it is not, or neither can be had."""
+    """An input that is all of a folder of this disk: shown read-only, as it lies, or by links that are known by the
+    names of the files. None where it is not, or none of them can be had."""
     if node.plan.distribution.nodes > 1 and node.work in inside(node.folder, each, place).parents:
         return None  # nodes of other machines may share the folder, and would see an empty one
     try:
@@ -126,7 +128,11 @@ def _whole(node: Node, client: RetryingClient, each: Mapping[str, Any], place: P
     if mark != answer["mark"]:
         return None
     shown = _shown(node, each, Path(folder), files, place) if binds.possible() else None
-    return shown or _by_names(node, each, str(folder), str(answer["names"]), place)
+    if shown is not None:
+        return shown
+    return _as_it_lies(node, each, str(folder), files, place) or _by_names(
+        node, each, str(folder), str(answer["names"]), place
+    )
 
 
 def _shown(node: Node, each: Mapping[str, Any], folder: Path, files: int, place: Path) -> Brought | None:
@@ -145,6 +151,17 @@ def _shown(node: Node, each: Mapping[str, Any], folder: Path, files: int, place:
 
     value = str(place if each.get("path_on_compute") else at)
     return Brought(value, SHOWN, {"files": files}, later=_as_it_is(node, each))
+
+
+def _as_it_lies(node: Node, each: Mapping[str, Any], folder: str, files: int, place: Path) -> Brought | None:
+    """The folder itself, where the script can do as little to it as to one that is shown: it is another user's."""
+    try:
+        if may_be_added_to(folder, node.check):
+            return None
+    except OSError:
+        return None  # the listing tells what is wrong
+    value = _linked(node, each, place, Path(folder))
+    return Brought(value, AS_IT_LIES, {"files": files}, later=_as_it_is(node, each))
 
 
 def _by_names(node: Node, each: Mapping[str, Any], folder: str, names: str, place: Path) -> Brought | None:
@@ -210,8 +227,8 @@ def _known(node: Node, client: RetryingClient, each: Mapping[str, Any], place: P
 
 
 def _linked(node: Node, each: Mapping[str, Any], place: Path, files: Path) -> str:
-    """Let an input be a folder of links; the path that the script gets. That is the folder itself, unless the user has
-    chosen a path: programs such as `find` do not look behind a link."""
+    """Let an input be a folder that is not the run's own; the path that the script gets. That is the folder itself,
+    unless the user has chosen a path: programs such as `find` do not look behind a link."""
     must_be_empty(place, each, node.plan)
     at = inside(node.folder, each, place)
     try:
