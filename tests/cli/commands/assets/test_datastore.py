@@ -34,6 +34,16 @@ def test_a_folder_is_added_filled_shown_read_and_forgotten(shell: Shell) -> None
     shell.refusal("datastore", "show", "mine", expect=errors.NOT_FOUND)
 
 
+def test_a_folder_that_is_not_there_is_registered_with_a_warning(shell: Shell) -> None:
+    made = shell.call("datastore", "add", "later", "folder", "--set", "path=nowhere")
+    assert made.stdout.startswith("Registered later")
+    assert f"cannot be used: the folder is not there ({shell.folder / 'nowhere'})" in made.stderr
+    (shell.folder / "nowhere").mkdir()
+    again = shell.call("datastore", "add", "later", "folder", "--set", "path=nowhere", "--overwrite")
+    assert not again.stderr
+    shell.call("datastore", "rm", "later", "--yes")
+
+
 def test_a_secret_comes_from_a_file_or_a_variable_and_is_never_shown(shell: Shell) -> None:
     (shell.folder / "key").write_text("hush-hush\n")
     words = ("datastore", "add", "bucket_c", "s3", "--set", "bucket=b")

@@ -12,6 +12,7 @@ from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, pairs
 from runyard.cli.output import formatting, screen
 from runyard.cli.parameters import Argument, Option, bad_parameter
+from runyard.contracts.data import datastores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,18 @@ def add(
         screen.document(made)
     else:
         print(f"Registered {made['name']}: {_where(made)}")
+    if made["kind"] in (datastores.FOLDER, datastores.SHARED_FOLDER):
+        _warn_where_it_is_not(workspace, made["name"])
+
+
+def _warn_where_it_is_not(workspace: Workspace, name: str) -> None:
+    """Say that a folder is not there, or cannot be read: it may be mounted later, and is more likely mistyped."""
+    from runyard.client.http import ClientProblem
+
+    try:
+        workspace.service.client.get(f"{_address(workspace, name)}/files", {"limit": 1})
+    except ClientProblem as refusal:
+        print(f"Warning: {refusal}", file=sys.stderr)
 
 
 def show(name: NameArgument, as_json: JsonOption = False) -> None:
