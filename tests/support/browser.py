@@ -203,7 +203,7 @@ CROWDED = """() => [...document.querySelectorAll("td, th")].filter((cell) => cel
     const hangs = getComputedStyle(cell).overflowX === "visible"
         && [...cell.querySelectorAll("*")].some((each) => each.getBoundingClientRect().right > right + 1);
     const lines = new Set([...range.getClientRects()].map((each) => Math.round(each.top))).size;
-    return hangs || (text.length > 3 && lines > text.length / 3);
+    return hangs || lines > Math.max(2, text.length / 3);
 }).map((cell) => cell.innerText)"""
 
 
