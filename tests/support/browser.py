@@ -195,6 +195,24 @@ def _fetched_axe() -> Path:
     return folder / "node_modules" / "axe-core"
 
 
+CROWDED = """() => [...document.querySelectorAll("td, th")].filter((cell) => cell.checkVisibility()).filter((cell) => {
+    const text = cell.innerText.trim();
+    const right = cell.getBoundingClientRect().right;
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const hangs = getComputedStyle(cell).overflowX === "visible"
+        && [...cell.querySelectorAll("*")].some((each) => each.getBoundingClientRect().right > right + 1);
+    const lines = new Set([...range.getClientRects()].map((each) => Math.round(each.top))).size;
+    return hangs || lines > Math.max(2, text.length / 3);
+}).map((cell) => cell.innerText)"""
+
+
+def crowded(page: Page) -> list[str]:
+    """The texts of those cells of tables that hang out over the next one, or have room for some letters in a line."""
+    found: list[str] = page.evaluate(CROWDED)
+    return found
+
+
 def breaches(page: Page, axe: str) -> list[str]:
     """What axe-core finds serious or critical on a page as it is now."""
     if page.evaluate("typeof window.axe") == "undefined":

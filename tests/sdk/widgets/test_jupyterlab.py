@@ -1,4 +1,5 @@
-"""The widget in a real JupyterLab, in a real browser: what a user sees below the cell, while the run goes on."""
+"""The widget in a real JupyterLab, in a real browser: what a user sees below the cell, while the run goes on, and in
+the page that the saved notebook is exported to."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 from tests.support import frameworks
 from tests.support.browser import PATIENCE
 
@@ -40,6 +42,24 @@ ARGUMENTS = (
     *("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--LabApp.news_url=None"),
     *("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly"),
 )
+
+
+def notebook_of(run: Run) -> Any:
+    form: Any = nbformat.v4
+    notebook = form.new_notebook(cells=[form.new_code_cell(CELL.format(run=run.id))])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return notebook
+
+
+def started(workspace: Workspace) -> Run:
+    """A run that has logged a curve and goes on."""
+    from azureml.core import Experiment
+
+    run: Run = Experiment(workspace, "widgets").start_logging(outputs=None, snapshot_directory=None)
+    for step in range(20):
+        run.log("loss", 1 / (step + 1), step=step)
+    run.flush()
+    return run
 
 
 @pytest.fixture
@@ -74,17 +94,9 @@ def lab(tmp_path: Path, workspace: Workspace) -> Iterator[tuple[str, Path]]:
 
 
 def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chromium: Browser) -> None:
-    from azureml.core import Experiment
-
-    run: Run = Experiment(workspace, "widgets").start_logging(outputs=None, snapshot_directory=None)
-    for step in range(20):
-        run.log("loss", 1 / (step + 1), step=step)
-    run.flush()
+    run = started(workspace)
     address, folder = lab
-    form: Any = nbformat.v4
-    notebook = form.new_notebook(cells=[form.new_code_cell(CELL.format(run=run.id))])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    (folder / "run.ipynb").write_text(form.writes(notebook))
+    nbformat.write(notebook_of(run), folder / "run.ipynb")
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
     context.set_default_timeout(3 * PATIENCE)
     page: Page = context.new_page()
@@ -99,5 +111,32 @@ def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chrom
         run.complete()
         shown.get_by_text("Completed").wait_for()
         assert shown.locator("script").count() == 0
+    finally:
+        context.close()
+
+
+def test_a_notebook_that_was_exported_without_network(tmp_path: Path, workspace: Workspace, chromium: Browser) -> None:
+    """What `jupyter nbconvert` makes of it loads its own scripts from elsewhere; the widget needs none of them."""
+    run = started(workspace)
+    run.complete()
+    notebook, page_of_it = tmp_path / "run.ipynb", tmp_path / "run.html"
+    executed = notebook_of(run)
+    NotebookClient(executed, timeout=300, kernel_name="python3").execute()
+    nbformat.write(executed, notebook)
+    python = frameworks.environment("jupyterlab")
+    command = [python, "-m", "nbconvert", "--to", "html", str(notebook), "--output", str(page_of_it)]
+    environment = {**os.environ, "HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    context = chromium.new_context(viewport={"width": 1100, "height": 900}, java_script_enabled=False, offline=True)
+    try:
+        page = context.new_page()
+        page.goto(page_of_it.as_uri(), wait_until="commit")
+        shown = page.locator(".jp-OutputArea-output")
+        shown.locator("svg[role=img][aria-label^='loss']").wait_for()
+        assert shown.get_by_text("Completed").first.is_visible()
+        link = shown.get_by_role("link").first.get_attribute("href")
+        assert link is not None
+        assert run.id in link
     finally:
         context.close()

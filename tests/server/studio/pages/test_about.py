@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.support.browser import NARROW, breaches, sign_in
+from tests.support.browser import NARROW, breaches, crowded, sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,19 @@ def test_every_page_is_in_order_at_every_width_in_both_themes(
             if filled.sweep in path:
                 page.locator("#trials tr").first.wait_for()
             assert breaches(page, axe) == [], f"{path} {options}"
+            assert crowded(page) == [], f"{path} {options}"
             too_wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
             assert not too_wide, f"{path} {options}"
+
+
+def test_a_page_of_one_says_where_it_is(filled: Filled, assets_page: Page) -> None:
+    for path in all_pages(filled):
+        kind, name = path.removeprefix(f"{STUDIO}/").partition("/")[::2]
+        if name and path.startswith(STUDIO):
+            filled.open(assets_page, path)
+            crumbs = assets_page.locator(".crumbs")
+            assert crumbs.get_by_role("link").get_attribute("href") == f"{STUDIO}/{kind}"
+            assert crumbs.inner_text().endswith(f"/ {name.partition('?')[0]}")
 
 
 def test_the_server_says_how_it_stands(filled: Filled, assets_page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.support.browser import NARROW, breaches, sign_in
+from tests.support.browser import NARROW, breaches, crowded, sign_in
 from tests.support.rich_runs import TRAIN, rich
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def test_everybody_can_read_it(
         page.locator(f"#tab-{tab}").click()
         page.wait_for_function("name => document.getElementById(`panel-${name}`).childElementCount", arg=tab)
         page.wait_for_load_state("networkidle")
+        assert crowded(page) == [], tab
         if look == "narrow":
             assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"], tab
         else:
@@ -110,7 +111,7 @@ def test_parameters_that_matter(page: Page, studio: Served) -> None:
     for at in range(12):
         launch = {"script": "train.py", "arguments": ["--rate", str(at / 10), "--seed", str(at * 7 % 5)]}
         run = studio.stored_run(kind="script", launch=launch)
-        line = b'["v","score",%f,0,0]\n' % (at / 10 + (at % 3) / 100)
+        line = b'["v","score",%f,0,0]\n["v","seed",%d,0,0]\n' % (at / 10 + (at % 3) / 100, at)
         studio.client.ok("POST", f"/api/runs/{run['id']}/journals/w?offset=0", body=line)
         made.append(run)
     opened(page, made, "#relations")
@@ -118,3 +119,5 @@ def test_parameters_that_matter(page: Page, studio: Served) -> None:
     label = page.locator("figure:has(figcaption[title^='Importance']) canvas.chart-canvas").get_attribute("aria-label")
     assert label is not None
     assert label.index("rate") < label.index("seed")
+    shown = page.get_by_label("Across").locator("option").all_inner_texts()
+    assert {"rate", "seed (parameter)", "seed (metric)"} <= set(shown), "values of one name are told apart"

@@ -45,6 +45,7 @@ def test_the_machine_of_a_run(filled: Filled, assets_page: Page, new_page: Calla
     page = assets_page
     filled.open(page, f"/studio/local/runs/{run_id}")
     page.get_by_role("heading", name="From event files").wait_for()
+    page.get_by_text("Its script has logged none").wait_for()
     page.get_by_role("figure", name="train/loss").wait_for()
     page.get_by_role("tab", name="Machine").click()
     page.get_by_role("figure", name="Memory (GB)").wait_for()

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.server.conftest import journal_lines
 from tests.support.browser import NARROW, breaches, sign_in
 from tests.support.filled import EVIL
@@ -73,6 +74,8 @@ def test_all_of_a_run_is_shown_and_follows_it(studio: Served, page: Page, run: A
         "() => [...document.querySelectorAll('canvas')].some((each) => each.ariaLabel?.includes('the last 0.125'))"
     )
     assert "later/metric: 1 points" in drawn(page, "later/metric")
+    groups = page.locator(".curves-group summary .curves-name").all_inner_texts()
+    assert groups == ["train", "validation", "later", "Without a group"]
 
     page.get_by_label("Search metrics").fill("/^validation/")
     page.wait_for_function("() => document.querySelectorAll('[data-metric]').length === 2")
@@ -162,6 +165,7 @@ def test_everybody_can_read_it(studio: Served, new_page: Callable[..., Page], ov
         page.locator(f"#tab-{tab}").click()
         page.wait_for_function("name => document.getElementById(`panel-${name}`).childElementCount", arg=tab)
         page.wait_for_load_state("networkidle")
+        expect(page.locator(f"#tab-{tab}")).to_be_in_viewport(ratio=0.9)
         if look == "narrow":
             assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"], tab
         else:
@@ -357,6 +361,8 @@ def test_data_models_and_environment_that_hang_on_a_run(studio: Served, page: Pa
     page.wait_for_selector("a >> text=digits version 1")
     assert page.get_by_role("link", name="classifier").get_attribute("href") == "/studio/local/models/classifier"
     assert "train.py --rate 0.1" in page.locator(".panel-overview").inner_text()
+    parameters = page.locator(".panel-overview .card").filter(has_text="Parameters")
+    assert parameters.locator("dt, dd").all_inner_texts() == ["rate", "0.1"]
     page.locator("#tab-environment").click()
     page.wait_for_selector(".panel-environment .code >> text=numpy")
     assert "<b>value</b>" in page.locator(".panel-environment").inner_text()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from tests.support.browser import NARROW, breaches
+from tests.support.browser import NARROW, breaches, crowded
 from tests.support.filled import EVIL
 
 if TYPE_CHECKING:
@@ -82,6 +82,12 @@ def test_children_columns_views_and_batches(page: Page, studio: Served) -> None:
     page.get_by_label("Name of this view").fill("owners")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="owners", exact=True)).to_be_visible()
+    page.goto(page.url.partition("?")[0])
+    expect(page.locator("th[data-column='status']")).to_be_visible()
+    expect(page.locator("th[data-column='tag.owner']")).to_have_count(0)
+    page.click("#views-button")
+    page.get_by_role("button", name="owners", exact=True).click()
+    expect(page.locator("th").nth(2)).to_have_attribute("data-column", "tag.owner")
     page.keyboard.press("Escape")
     filtered(page, '"trial 1"')
     page.get_by_label("Choose trial 1", exact=True).check()
@@ -209,6 +215,22 @@ def test_nothing_shuts_people_out(page: Page, axe: str, theme: str) -> None:
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert breaches(page, axe) == []
+
+
+def test_long_names_stay_in_their_column(page: Page, studio: Served) -> None:
+    client = studio.client
+    made = client.make_run(display_name="a sweep over everything that can be tried " * 2)
+    child = client.make_run(kind="child", parent_id=made["id"])
+    for run in (child, made):
+        client.end(run)
+    try:
+        filtered(page, f"id:{made['id']}")
+        expect(page.locator("#runs-table tbody tr")).to_have_count(1)
+        assert crowded(page) == []
+        page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+        assert crowded(page) == []
+    finally:
+        client.ok("POST", "/api/run-batches", {"action": "delete", "runs": [made["id"]]})
 
 
 def test_a_server_that_goes_away_is_named(page: Page, page_errors: PageErrors) -> None:

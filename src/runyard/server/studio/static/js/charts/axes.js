@@ -13,6 +13,7 @@ import { label, scale, ticks } from "./scales.js";
  * @property {boolean} log
  * @property {Kind} kind
  * @property {string} label
+ * @property {boolean} [bare] Without numbers: nothing has been measured.
  */
 
 /** @typedef {{ left: number, top: number, right: number, bottom: number, x: Scale, y: Scale }} Frame */
@@ -33,7 +34,7 @@ export function axes(surface, width, height, theme, xAxis, yAxis) {
   const bottom = height - (xAxis.label ? 36 : 22);
   const y = scale(yAxis.range[0], yAxis.range[1], bottom, top, yAxis.log);
   const span = yAxis.range[1] - yAxis.range[0];
-  const marks = ticks(y.low, y.high, Math.max(2, Math.floor((bottom - top) / 34)), yAxis.log, yAxis.kind);
+  const marks = yAxis.bare ? [] : ticks(y.low, y.high, Math.max(2, Math.floor((bottom - top) / 34)), yAxis.log, yAxis.kind);
   const names = marks.map((value) => label(value, yAxis.kind, span));
   const left = Math.max(24, ...names.map((name) => Math.ceil(surface.measureText(name).width) + 10));
   const right = width - 12;
@@ -80,7 +81,7 @@ export function axes(surface, width, height, theme, xAxis, yAxis) {
  */
 function bottomAxis(surface, theme, x, axis, { left, right, bottom }) {
   const span = axis.range[1] - axis.range[0];
-  const marks = ticks(x.low, x.high, Math.max(2, Math.floor((right - left) / 84)), axis.log, axis.kind);
+  const marks = axis.bare ? [] : ticks(x.low, x.high, Math.max(2, Math.floor((right - left) / 84)), axis.log, axis.kind);
   surface.strokeStyle = theme.line;
   surface.beginPath();
   surface.moveTo(left, bottom + 0.5);

@@ -145,13 +145,14 @@ export class LineChart extends Chart {
     const x = this.xRange(visible);
     const logX = Boolean(settings.logX) && x[0] > 0;
     const [y, logY] = this.yRange(visible, x);
+    const bare = !visible.some((each) => each.series.x.length);
     const area = axes(
       surface,
       width,
       height,
       theme,
-      { range: x, log: logX, kind: settings.xKind ?? "number", label: settings.xLabel ?? "" },
-      { range: y, log: logY, kind: settings.yKind ?? "number", label: settings.yLabel ?? "" },
+      { range: x, log: logX, kind: settings.xKind ?? "number", label: settings.xLabel ?? "", bare },
+      { range: y, log: logY, kind: settings.yKind ?? "number", label: settings.yLabel ?? "", bare },
     );
     this.area = area;
     surface.save();
@@ -164,7 +165,7 @@ export class LineChart extends Chart {
     });
     surface.restore();
     surface.globalAlpha = 1;
-    if (!visible.some((each) => each.series.x.length)) {
+    if (bare) {
       surface.fillStyle = theme.faint;
       surface.textAlign = "center";
       surface.textBaseline = "middle";

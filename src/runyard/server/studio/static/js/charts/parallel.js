@@ -130,11 +130,13 @@ export class ParallelChart extends Chart {
     surface.textBaseline = "middle";
     surface.fillStyle = theme.faint;
     const marks = words ? words.map((_, index) => index) : ticks(y.low, y.high, 6, y.log);
-    const every = Math.max(1, Math.ceil((marks.length * 13) / (height - 44)));
+    const cramped = room < 60;
+    // Between axes that are close together only the ends have room.
+    const every = cramped && !words ? Math.max(1, marks.length - 1) : Math.max(1, Math.ceil((marks.length * 13) / (height - 44)));
     marks.forEach((value, index) => {
       if (index % every) return;
       const text = words ? words[index] : label(value, "number", y.high - y.low);
-      surface.fillText(shortened(surface, text, final ? 34 : Math.max(20, room - 12)), x + 5, y.at(value));
+      surface.fillText(shortened(surface, text, final ? 34 : Math.max(20, room - (cramped ? 6 : 12))), x + 5, y.at(value));
     });
     const range = this.ranges.get(axis.name);
     if (range) {
@@ -175,7 +177,7 @@ export class ParallelChart extends Chart {
     const value = valueOf(last, line);
     if (!Number.isFinite(value)) return theme.faint;
     const ends = [last.y.at(last.y.low), last.y.at(last.y.high)];
-    return spectrum((last.y.at(value) - ends[0]) / (ends[1] - ends[0] || 1));
+    return spectrum((last.y.at(value) - ends[0]) / (ends[1] - ends[0] || 1), theme.dark);
   }
 
   /** @param {number} line */

@@ -97,7 +97,7 @@ export class ScatterChart extends Chart {
       const py = area.y.at(point.y);
       if (px - px !== 0 || py - py !== 0) continue;
       const coloured = point.value !== undefined && low < high && Number.isFinite(point.value);
-      surface.fillStyle = coloured ? spectrum((Number(point.value) - low) / (high - low)) : (point.colour ?? colourOf(0, theme.dark));
+      surface.fillStyle = coloured ? spectrum((Number(point.value) - low) / (high - low), theme.dark) : (point.colour ?? colourOf(0, theme.dark));
       surface.beginPath();
       surface.arc(px, py, radius, 0, 7);
       surface.fill();

@@ -73,16 +73,18 @@ export function shade(part, dark) {
 }
 
 /**
- * A colour between five that are easy to tell apart, for a value of a scale (viridis-like: dark to bright).
+ * A colour between five that are easy to tell apart, for a value of a scale (viridis-like: dark to bright, and nowhere as
+ * dark as a dark page).
  * @param {number} part
+ * @param {boolean} dark
  */
-export function spectrum(part) {
+export function spectrum(part, dark) {
   const stops = [
-    [72, 40, 120],
-    [56, 88, 140],
+    dark ? [146, 104, 214] : [72, 40, 120],
+    dark ? [88, 134, 206] : [56, 88, 140],
     [32, 144, 140],
     [94, 201, 98],
-    [230, 200, 40],
+    dark ? [230, 200, 40] : [206, 158, 16],
   ];
   const at = Math.max(0, Math.min(1, part)) * (stops.length - 1);
   const below = Math.min(stops.length - 2, Math.floor(at));

@@ -221,8 +221,8 @@ export function badge(status) {
 
 /** @param {string} status */
 export function tone(status) {
-  if (["Completed", "Healthy", "Succeeded"].includes(status)) return "good";
-  if (["Failed", "Unhealthy", "Broken"].includes(status)) return "bad";
+  if (["Completed", "Healthy", "Succeeded", "ready"].includes(status)) return "good";
+  if (["Failed", "Unhealthy", "Broken", "unhealthy", "failed"].includes(status)) return "bad";
   if (status === "Canceled") return "still";
   return ["Running", "Finalizing"].includes(status) ? "busy" : "waiting";
 }

@@ -34,6 +34,8 @@ export function tabs(list, onShow, first) {
       const chosen = names[at] === name;
       button.setAttribute("aria-selected", String(chosen));
       button.tabIndex = chosen ? 0 : -1;
+      // On a narrow screen some are out of sight.
+      if (chosen) list.scrollLeft = button.offsetLeft - (list.clientWidth - button.offsetWidth) / 2;
       const panel = document.getElementById(`panel-${names[at]}`);
       if (panel) panel.hidden = !chosen;
     });

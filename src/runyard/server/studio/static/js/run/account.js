@@ -54,7 +54,7 @@ function step(next) {
   const copy = h("button", { type: "button", class: "quiet", title: "Copy the command" }, "Copy");
   const command = next.command;
   copy.addEventListener("click", () => navigator.clipboard.writeText(command).then(() => toast("Copied.")));
-  return h("span", { class: "account-step" }, h("span", { class: "faint" }, next.text), h("code", null, command), copy);
+  return h("span", { class: "account-step" }, h("span", { class: "faint" }, next.text), h("span", null, h("code", null, command), copy));
 }
 
 /** @param {any} run */

@@ -42,7 +42,7 @@ export class Curves {
   /**
    * @param {HTMLElement} element
    * @param {string} runId
-   * @param {{ start: number }} run When it began, in seconds since 1970.
+   * @param {{ start: number, isOver: () => boolean }} run When it began, in seconds since 1970, and whether it goes on.
    */
   constructor(element, runId, run) {
     this.runId = runId;
@@ -112,7 +112,8 @@ export class Curves {
     const kept = this.places;
     this.places = new Map();
     const several = groups.size > 1;
-    const parts = [...groups].map(([name, metrics], at) => this.group(name, metrics, several, at, kept));
+    const inOrder = [...groups].sort(([one], [other]) => Number(!one) - Number(!other));
+    const parts = inOrder.map(([name, metrics], at) => this.group(name, metrics, several, at, kept));
     for (const place of kept.values()) this.drop(place);
     if (!parts.length) parts.push(this.empty());
     this.groups.replaceChildren(...parts);
@@ -120,6 +121,7 @@ export class Curves {
 
   empty() {
     if (this.metrics.length) return h("div", { class: "empty" }, h("h2", null, "No metric has this name"), h("p", null, `${number(this.metrics.length)} others are there.`));
+    if (this.run.isOver()) return h("div", { class: "empty" }, h("h2", null, "No metrics"), h("p", null, "Its script has logged none with run.log."));
     return h("div", { class: "empty" }, h("h2", null, "No metrics yet"), h("p", null, "A curve appears here within a second of the first call of"), h("pre", null, 'run.log("loss", 0.5)'));
   }
 

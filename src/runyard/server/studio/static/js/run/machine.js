@@ -164,8 +164,8 @@ export class Machine {
   draw(place, key, options, lines) {
     const chart = this.charts.get(key);
     if (chart) return chart.update(lines);
-    const card = h("div", { class: "card" });
-    place.append(card);
-    this.charts.set(key, new LineChart(card, { ...options, series: lines }));
+    const room = h("div");
+    place.append(room);
+    this.charts.set(key, new LineChart(room, { ...options, series: lines }));
   }
 }

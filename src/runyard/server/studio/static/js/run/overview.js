@@ -20,6 +20,7 @@ export function showOverview(element, run) {
       { class: "overview" },
       notes(run),
       card("Started", facts(started(run, launch))),
+      card("Parameters", facts(Object.entries(run.parameters)), "No arguments with names, and none was logged."),
       card("Data", h("div", { class: "overview-data" })),
       card("Models and services", links),
       card("Tags", facts(Object.entries(run.tags).sort().map(([name, value]) => [name, value ?? ""])), "No tags. Add one with run.tag(\"name\", \"value\")."),

@@ -20,7 +20,7 @@ const EVERY = 300;
 let run = embedded();
 const path = `/api/runs/${encodeURIComponent(run.id)}`;
 const started = Date.parse(run.started_at ?? run.created_at) / 1000;
-const curves = new Curves(byId("panel-charts"), run.id, { start: started });
+const curves = new Curves(byId("panel-charts"), run.id, { start: started, isOver: () => isOver(run) });
 const media = new Media(byId("panel-media"), run.id);
 const logs = new Logs(byId("panel-logs"), run.id, run.dropped_logs.length ? "They were dropped, as the retention of this workspace asks." : isOver(run) ? "Its script has printed nothing." : "What the script prints appears here as it is written.");
 const files = new Files(byId("panel-files"), `${path}/files`, "files", { title: "No files yet", text: "What the script writes below ./outputs and ./logs appears here." });

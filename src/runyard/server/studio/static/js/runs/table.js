@@ -51,7 +51,7 @@ export function row(run, how) {
   const twist = h("button", { type: "button", class: run.children ? "twist" : "twist none", "data-twist": run.id, "aria-expanded": run.children ? String(how.open) : null, "aria-label": `Child runs of ${called}`, tabindex: run.children ? null : -1 }, how.open ? "▾" : "▸");
   return h("tr", { "data-id": run.id, "data-depth": how.depth || null, "aria-selected": how.chosen ? "true" : null },
     h("td", { class: "tick" }, h("input", { type: "checkbox", "data-choose": run.id, "aria-label": `Choose ${called}`, checked: how.chosen })),
-    h("td", { class: "name", "data-column": "name" }, twist, link, run.children ? h("span", { class: "of" }, `${run.sweep ? "sweep of " : ""}${run.children}`) : null),
+    h("td", { class: "name", "data-column": "name" }, h("div", null, twist, link, run.children ? h("span", { class: "of" }, `${run.sweep ? "sweep of " : ""}${run.children}`) : null)),
     how.columns.map((column) => cell(run, column)));
 }
 
@@ -93,9 +93,9 @@ export function groupRow(group, how) {
   const called = group.value === null || group.value === "" ? "(none)" : group.value;
   return h("tr", { class: "group", "data-group": JSON.stringify(group.value) },
     h("td", { class: "tick" }),
-    h("td", { class: "name", "data-column": "name" },
+    h("td", { class: "name", "data-column": "name" }, h("div", null,
       h("button", { type: "button", class: "twist", "data-open-group": true, "aria-expanded": String(how.open), "aria-label": `Runs of ${called}` }, how.open ? "▾" : "▸"),
-      h("span", { class: "clip", title: called }, called), h("span", { class: "of" }, group.runs.toLocaleString("en-US"))),
+      h("span", { class: "clip", title: called }, called), h("span", { class: "of" }, group.runs.toLocaleString("en-US")))),
     how.columns.map((column) => {
       const [family, name] = parts(column);
       if (column === "status") return h("td", { "data-column": column }, Object.entries(group.states).slice(0, 3).map(([status, many]) => h("span", { class: "of" }, `${many.toLocaleString("en-US")} ${status}`)));
