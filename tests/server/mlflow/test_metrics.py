@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from urllib.parse import quote
 
 from hypothesis import HealthCheck, given, settings
@@ -39,7 +40,7 @@ def test_what_goes_in_through_one_face_comes_out_of_the_other(
     assert mlflow.client.ok("GET", f"/api/runs/{run}")["parameters"] == params
     back = _history(mlflow, run, name)
     assert [(each["value"], each["timestamp"], each["step"]) for each in back] == [
-        (_sent(value), time, step) for value, time, step in points
+        (_sent(value), time, step) for value, time, step in sorted(points, key=itemgetter(1, 2))
     ]
 
 
@@ -60,7 +61,7 @@ def test_what_our_face_takes_comes_out_of_mlflows(
     lines = journal_lines(*values, ["P", params], ["g", tags])
     assert mlflow.client.call("POST", f"/api/runs/{run}/journals/w?offset=0", body=lines).status == 200
     assert [(each["value"], each["timestamp"], each["step"]) for each in _history(mlflow, run, name)] == [
-        (_sent(value), seconds * 1000, step) for value, seconds, step in points
+        (_sent(value), seconds * 1000, step) for value, seconds, step in sorted(points, key=itemgetter(1, 2))
     ]
     data = mlflow.ok("GET", f"runs/get?run_id={run}")["run"]["data"]
     assert [each["key"] for each in data["metrics"]] == [name]

@@ -52,6 +52,21 @@ def test_the_highest_step_counts_and_then_what_came_last(store: Store, make_run:
     assert str(again) == str(found)
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_among_the_points_of_a_step_the_latest_counts(
+    store: Store, make_run: Callable[..., Run], together: bool
+) -> None:
+    run = make_run()
+    points = [(1.0, 12.0, 3), (2.0, 14.0, 3), (3.0, 13.0, 3), (4.0, 20.0, 2), (5.0, 14.0, 3)]
+    lines = [journal_lines(["v", "m", value, time, step]) for value, time, step in points]
+    with store.database.write() as connection:
+        serial = runs.serial_of(connection, run.id)
+        for some in [b"".join(lines)] if together else lines:
+            series.add(connection, serial, batches.parse(some, 0))
+    with store.database.read() as connection:
+        assert last_values.of_runs(connection, [serial])[serial] == [Last("m", 5.0, 3, 14.0)]
+
+
 @pytest.mark.parametrize("value", [10**400, -(10**400)])
 def test_a_number_beyond_all_floats_is_infinite(value: int) -> None:
     last = last_values.last_of("x", chunks.pack([value], [1.0], [None]))

@@ -1,4 +1,4 @@
-"""Histories: every point that was logged is in them, in the order in which it came."""
+"""Histories: every point that was logged is in them, in the order of MLflow's: by time, then by step."""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ def test_points_steps_and_what_is_no_number(filled: Filled) -> None:
         assert (list(mixed.values), list(mixed.times), list(mixed.steps)) == ([float("inf")], [1002], [4])
         assert len(histories.read(connection, id, "texts")) == 0
         assert len(histories.read(connection, id, "none")) == 0
+
+
+def test_points_that_come_out_of_order_are_in_order(filled: Filled) -> None:
+    id = filled.run()
+    points = [(5.0, 1.0, 5), (3.0, 1.0, 3), (0.0, 0.5, 9), (7.0, 1.002, 0), (3.5, 1.0, 3)]
+    lines = journal_lines(*(["v", "m", value, time, step] for value, time, step in points))
+    with filled.store.database.write() as connection:
+        series.add(connection, runs.serial_of(connection, id), batches.parse(lines, 0))
+        found = histories.read(connection, id, "m")
+    assert list(zip(found.values, found.times, found.steps, strict=True)) == [
+        (0.0, 500, 9),
+        (3.0, 1000, 3),
+        (3.5, 1000, 3),
+        (5.0, 1000, 5),
+        (7.0, 1002, 0),
+    ]
 
 
 def test_parts_and_samples() -> None:

@@ -1,4 +1,7 @@
-"""MLflow's scoring protocol: `dataframe_split`, `dataframe_records`, `instances`, `inputs`, or CSV, at /invocations."""
+"""MLflow's scoring protocol: `dataframe_split`, `dataframe_records`, `instances`, `inputs`, or CSV, at /invocations.
+
+What comes in and what goes out is converted by `mlflow` itself, so that both are as with its own server.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from runyard.serving.forms.query import Query, document
 from runyard.serving.http.head import BadRequest
 from runyard.serving.http.message import Request, Response
 from runyard.serving.runtimes.base import Array, Runtime
-from runyard.serving.runtimes.tensors import to_lists
+from runyard.serving.runtimes.python_function import Invocation
 
 PATH = "/invocations"
 SPLIT, RECORDS, INSTANCES, INPUTS = "dataframe_split", "dataframe_records", "instances", "inputs"
@@ -37,30 +40,37 @@ def read(request: Request, runtime: Runtime) -> Query:
     return Query(runtime.default, {input_.name: given}, ["predictions"], _write)
 
 
-def _csv(request: Request, runtime: Any) -> Any:
+def _csv(request: Request, runtime: Any) -> Invocation:
     import pandas
 
     text = bytes(request.body).decode("utf-8")
     types = dict(zip(runtime.columns, runtime.schema.pandas_types())) if runtime.columns else None
-    return pandas.read_csv(io.StringIO(text), dtype=types)
+    return Invocation(pandas.read_csv(io.StringIO(text), dtype=types))
 
 
-def _json(asked: dict[str, Any], runtime: Any) -> Any:
+def _json(asked: dict[str, Any], runtime: Any) -> Invocation:
     found = [name for name in FORMS if name in asked]
     if len(found) != 1:
         listed = ", ".join(json.dumps(name)[:40] for name in list(asked)[:5]) or "nothing"
         raise BadRequest(400, f"The body must have one of {', '.join(FORMS)}; it has {listed}.")
-    if asked.get("params"):
-        raise BadRequest(400, "`params` are not passed on to the model: leave them out.")
+    params = asked.get("params")
+    if params is not None and not isinstance(params, dict):
+        raise BadRequest(400, "`params` must be an object: the name of each parameter, and its value.")
     from mlflow.utils import proto_json_utils
 
     parsers: Any = proto_json_utils
     (name,) = found
     if name in (SPLIT, RECORDS):
         orient = name.partition("_")[2]
-        return parsers.dataframe_from_parsed_json(asked[name], pandas_orient=orient, schema=runtime.schema)
-    return parsers.parse_tf_serving_input({name: asked[name]}, schema=runtime.schema)
+        given = parsers.dataframe_from_parsed_json(asked[name], pandas_orient=orient, schema=runtime.schema)
+    else:
+        given = parsers.parse_tf_serving_input({name: asked[name]}, schema=runtime.schema)
+    return Invocation(given, params)
 
 
 def _write(made: Mapping[str, Array]) -> Response:
-    return Response(json.dumps({name: to_lists(each) for name, each in made.items()}).encode(), failed=False)
+    from mlflow.utils import proto_json_utils
+
+    writers: Any = proto_json_utils
+    plain = {name: writers._get_jsonable_obj(each) for name, each in made.items()}
+    return Response(json.dumps(plain, cls=writers.NumpyEncoder).encode(), failed=False)

@@ -15,8 +15,17 @@ from runyard.serving.failure import CannotServe
 from runyard.serving.http.head import BadRequest
 from runyard.serving.runtimes.base import Array, Signature, Tensor
 from runyard.serving.runtimes.recognise import files
+from runyard.system.records import record
 
 INPUT, OUTPUT, DESCRIPTION = "input-0", "predictions", "MLmodel"
+
+
+@record(frozen=True)
+class Invocation:
+    """What came in one of MLflow's forms. It is answered with what the model gives, as that is."""
+
+    data: Any
+    params: Mapping[str, Any] | None = None
 
 
 class PythonFunctionRuntime:
@@ -35,6 +44,8 @@ class PythonFunctionRuntime:
 
     def infer(self, signature: str, inputs: Mapping[str, Array], outputs: Sequence[str]) -> dict[str, Array]:
         (given,) = inputs.values()
+        if isinstance(given, Invocation):
+            return {OUTPUT: self.predict(given.data, given.params)}
         made = self.predict(given)
         if hasattr(made, "columns"):  # a table: an object for each row, as MLflow answers it
             records = made.to_dict(orient="records")
@@ -43,7 +54,7 @@ class PythonFunctionRuntime:
             return {OUTPUT: rows}
         return {OUTPUT: numpy.asarray(made)}
 
-    def predict(self, given: Any) -> Any:
+    def predict(self, given: Any, params: Mapping[str, Any] | None = None) -> Any:
         """Whatever the model gives. BadRequest where the schema of the model does not take what was sent."""
         import mlflow.exceptions
         import pandas
@@ -54,7 +65,8 @@ class PythonFunctionRuntime:
                 raise BadRequest(400, f"{told}, and the rows have {given.shape[1]}.")
             given = pandas.DataFrame(given, columns=self.columns)
         try:
-            return self._model.predict(given)
+            # Models of the first clients of 2.x know of no parameters.
+            return self._model.predict(given, params=dict(params)) if params else self._model.predict(given)
         except mlflow.exceptions.MlflowException as error:
             raise BadRequest(400, f"The model does not take what was sent: {str(error)[:2000]}") from error
 

@@ -1,8 +1,8 @@
 """The last value of each metric of each run: what runs are found and ordered by, kept up to date with every batch.
 
 It is kept with the series that stands for the metric in lists of runs (`sorted_as`), in the write that counts its
-points. The last value is the one of the highest step; among those of one step, and where there are no steps, the one
-that came last. What is no number is left out.
+points. The last value is the one of the highest step, and among those of one step the latest one; where there are
+no steps, and for one moment, the one that came last. What is no number is left out.
 """
 
 from __future__ import annotations
@@ -80,15 +80,18 @@ def last_of(name: str, chunk: Chunk) -> Last | None:
 
 
 def _position(chunk: Chunk) -> int:
-    """Where in a chunk the point of the highest step is."""
+    """Where in a chunk the latest point of the highest step is."""
     last = chunk.count - 1
     if chunk.steps is None:
         return last
     steps = [chunks.NO_STEP if step is None else step for step in chunks.steps_of(chunk)]
     highest = max(steps)
-    while steps[last] != highest:
-        last -= 1
-    return last
+    if highest == chunks.NO_STEP:
+        return last
+    if steps.count(highest) == 1:
+        return steps.index(highest)
+    times = chunks.times_of(chunk)
+    return max((times[at], at) for at, step in enumerate(steps) if step == highest)[1]
 
 
 def _number(value: Any) -> float | None:

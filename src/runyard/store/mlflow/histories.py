@@ -1,6 +1,7 @@
-"""The history of a metric as MLflow has it: every point with its step and its time in milliseconds.
+"""The history of a metric as MLflow has it: every point with its step and its time in milliseconds, by time and step.
 
-A metric that was logged without steps has none here; MLflow's points need one, and get their number in the series.
+Points that have come out of order, as those of `synchronous=False` do, are in order here. A metric that was logged
+without steps has none here; MLflow's points need one, and get their number in the series.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ class History:
             for at, step in enumerate(self.steps)
             if (first is None or step >= first) and (last is None or step <= last)
         ]
-        return self._at(kept)
+        return self.at(kept)
 
     def sampled(self, most: int) -> History:
         """So many points at most, spread over all of them, with the first and the last."""
         count = len(self)
         if count <= most or most < 2:
             return self.part(0, most) if most < 2 else self
-        return self._at([round(at * (count - 1) / (most - 1)) for at in range(most)])
+        return self.at([round(at * (count - 1) / (most - 1)) for at in range(most)])
 
-    def _at(self, places: Sequence[int]) -> History:
+    def at(self, places: Sequence[int]) -> History:
         return History(
             [self.values[at] for at in places], [self.times[at] for at in places], [self.steps[at] for at in places]
         )
@@ -67,7 +68,7 @@ def read(connection: Connection, run_id: str, name: str) -> History:
     elif None in steps:
         steps = [0 if step is None else step for step in steps]
     if set(map(type, values)) <= {float}:
-        return History(values, times, steps)
+        return _in_order(values, times, steps)
     kept = [
         (float(value), time, step)
         for value, time, step in zip(map(unpack_value, values), times, steps, strict=True)
@@ -76,4 +77,11 @@ def read(connection: Connection, run_id: str, name: str) -> History:
     if not kept:
         return NOTHING
     numbers, times, steps = map(list, zip(*kept, strict=True))
-    return History(numbers, times, steps)
+    return _in_order(numbers, times, steps)
+
+
+def _in_order(values: Sequence[float], times: Sequence[int], steps: Sequence[int]) -> History:
+    history = History(values, times, steps)
+    if times == sorted(times) and list(steps) == sorted(steps):
+        return history
+    return history.at(sorted(range(len(times)), key=list(zip(times, steps, strict=True)).__getitem__))
