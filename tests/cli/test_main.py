@@ -63,7 +63,15 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["ls", "--no-such-option"], ["no-such-command"], ["show"], ["ls", "--limit", "many"]]
+    "words",
+    [
+        ["ls", "--no-such-option"],
+        ["no-such-command"],
+        ["show"],
+        ["ls", "--limit", "many"],
+        ["ls", "--limit"],
+        ["ls", "-n"],
+    ],
 )
 def test_a_wrong_call_is_exit_code_2_and_names_the_help(words: list[str]) -> None:
     done = CliRunner().invoke(app, words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from runyard.cli import main
 from runyard.cli.tree import app
@@ -35,3 +36,9 @@ def test_every_command_is_in_the_tree_with_its_parameters_declared() -> None:
 
 def test_the_app_is_found_where_it_was() -> None:
     assert main.app is app
+
+
+def test_lists_of_commands_are_not_cut() -> None:
+    assert "..." not in CliRunner().invoke(app, ["--help"]).output.partition("Commands:")[2]
+    told = " ".join(CliRunner().invoke(app, ["compute", "--help"]).output.split())
+    assert "Attach a cluster that is there: runyard compute attach hpc --engine slurm --partition gpu" in told

@@ -130,7 +130,7 @@ def _refuse_usage(problem: Exception, as_json: bool, arguments: Sequence[str]) -
     else:
         command = " ".join(["runyard", *(name for name in arguments[:1] if name in COMMANDS)])
     help = f"`{command} --help` lists what it takes."
-    unknown = getattr(problem, "option_name", None)
+    unknown = getattr(problem, "option_name", None) if hasattr(problem, "possibilities") else None
     if unknown:
         _leave_out_unlike(problem, unknown)
     if unknown and command.endswith(" submit"):

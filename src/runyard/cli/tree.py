@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -74,9 +75,23 @@ def _declare(group: typer.Typer) -> None:
     for command in (group.registered_callback, *group.registered_commands):
         if command is not None and command.callback is not None:
             declare_to_typer(command.callback)
+            command.short_help = _first_sentence(command.callback.__doc__ or "")
     for below in group.registered_groups:
         if below.typer_instance is not None:
             _declare(below.typer_instance)
+            below.short_help = _first_sentence(_help(below.typer_instance))
+
+
+def _help(group: typer.Typer) -> str:
+    if isinstance(group.info.help, str):
+        return group.info.help
+    alone = group.registered_callback
+    return (alone.callback.__doc__ or "") if alone and alone.callback else ""
+
+
+def _first_sentence(text: str) -> str:
+    """What a list of commands says of one, whole: typer cuts what is longer than its line where there is no colour."""
+    return " ".join(re.split(r"(?<=[.])\s|\n\n", text.strip(), maxsplit=1)[0].split())
 
 
 for _name, (_module, _panel) in COMMANDS.items():

@@ -17,8 +17,9 @@ def test_a_setting_is_changed_read_and_put_back(fresh_shell: Shell) -> None:
     assert fresh_shell.json("config", "unset", "environments.relax")["environments.relax"] == "false"
     refused = fresh_shell.refusal("config", "set", "environments.limit", "a lot", expect=errors.FAILED)
     assert "environments.limit" in refused["title"]
-    unknown = fresh_shell.refusal("config", "get", "no.such", expect=errors.NOT_FOUND)
-    assert "environments.relax" in unknown["help"]
+    for words in (["get", "no.such"], ["set", "no.such", "true"], ["unset", "no.such"]):
+        unknown = fresh_shell.refusal("config", *words, expect=errors.NOT_FOUND)
+        assert "environments.relax" in unknown["help"]
 
 
 def test_the_reach_of_runs_is_narrowed_by_the_operator(fresh_shell: Shell) -> None:

@@ -48,6 +48,13 @@ def test_what_is_no_json_is_refused(client: Client) -> None:
     assert answer.code == "bad_request"
 
 
+def test_half_a_character_that_a_refusal_repeats_is_no_error_of_ours(client: Client) -> None:
+    half = b'{"run_id": "\\ud800", "key": "k"}'
+    path = "/mlflow/local/api/2.0/mlflow/runs/delete-tag"
+    answer = client.call("POST", path, body=half, headers={"Content-Type": "application/json"})
+    assert (answer.status, answer.json["error_code"]) == (404, "RESOURCE_DOES_NOT_EXIST")
+
+
 def test_names_against_the_rules_are_refused_with_the_rule(client: Client) -> None:
     answer = client.call("PUT", "/api/workspaces/local/experiments/-no-")
     assert (answer.status, answer.code) == (400, "bad_name")

@@ -45,6 +45,7 @@ def set_value(
 ) -> None:
     """Change a setting: runyard config set environments.relax true"""
     server, workspace = here()
+    _known(server.settings(workspace), key)
     settings = server.put_setting(workspace, key, value)
     _report(key, settings, workspace, as_json)
 
@@ -52,15 +53,11 @@ def set_value(
 def get(key: KeyArgument, as_json: JsonOption = False) -> None:
     """Print the value of a setting."""
     server, workspace = here()
-    settings = server.settings(workspace)
-    if key not in settings:
-        raise errors.CommandError(
-            f"There is no setting {key!r}.", f"There is: {', '.join(settings)}.", errors.NOT_FOUND, "setting_not_found"
-        )
+    value = _known(server.settings(workspace), key)
     if as_json:
-        screen.document({"key": key, "value": settings[key]})
+        screen.document({"key": key, "value": value})
     else:
-        print(settings[key])
+        print(value)
 
 
 def ls(as_json: JsonOption = False) -> None:
@@ -76,6 +73,7 @@ def ls(as_json: JsonOption = False) -> None:
 def unset(key: KeyArgument, as_json: JsonOption = False) -> None:
     """Go back to what holds when nobody has set it."""
     server, workspace = here()
+    _known(server.settings(workspace), key)
     settings = server.delete_setting(workspace, key)
     _report(key, settings, workspace, as_json)
 
@@ -87,6 +85,13 @@ def here() -> tuple[Api, str]:
 
     workspace = Workspace.from_config()
     return api.Api(workspace.service), workspace.name
+
+
+def _known(settings: dict[str, str], key: str) -> str:
+    if key not in settings:
+        there_is = f"There is: {', '.join(sorted(settings))}."
+        raise errors.CommandError(f"There is no setting {key!r}.", there_is, errors.NOT_FOUND, "setting_not_found")
+    return settings[key]
 
 
 def _report(key: str, settings: dict[str, str], workspace: str, as_json: bool) -> None:

@@ -95,7 +95,9 @@ def ls(
     if filter is not None or metric or workspace is not None or sort not in SORTS:
         from runyard.cli.commands.views import table
 
-        terms = table.terms(experiment, status, tag or [], older_than)
+        if services:
+            raise bad_parameter("A table with metrics has no services: leave out --filter and --metric.", "--services")
+        terms = table.terms(experiment, status, tag or [], param or [], older_than)
         wanted = table.Wanted(" ".join([f"({filter})" if filter and terms else filter or "", *terms]).strip(), sort)
         table.show(server, workspace, wanted, metric or [], all_children, limit, as_json)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 from collections.abc import Mapping
@@ -145,7 +146,14 @@ def document(
     if status is not None:
         body["status"] = status
     headers = {"WWW-Authenticate": "Bearer"} if body["status"] == 401 else None
-    return Response(orjson.dumps(body, default=str), body["status"], headers, MEDIA_TYPE)
+    return Response(_written(body), body["status"], headers, MEDIA_TYPE)
+
+
+def _written(body: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(body, default=str)
+    except TypeError:  # it repeats half a character, which JSON can carry and no text has
+        return json.dumps(body, default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def install(app: FastAPI) -> None:

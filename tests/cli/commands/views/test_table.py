@@ -32,5 +32,10 @@ def test_runs_by_a_metric(shell: Shell) -> None:
     plain = shell.call("ls", "-e", experiment, "-m", "acc", "--sort", "acc").stdout
     assert "acc" in plain.splitlines()[0]
     assert "0.5" in plain.splitlines()[1]
+    one = shell.json("ls", "-m", "acc", "--param", "#1=0.9", "-e", experiment)
+    assert [run["id"] for run in one] == [best[0]["id"]]
+    unsorted = shell.call("ls", "-e", experiment, "--sort", "-acs")
+    assert "None of these runs has a metric 'acs'" in unsorted.stderr
+    assert "--services" in shell.refusal("ls", "-m", "acc", "--services", expect=errors.USAGE)["title"]
     refused = shell.refusal("ls", "--filter", "statu:failed", expect=errors.FAILED)
     assert refused["code"] == "bad_query"

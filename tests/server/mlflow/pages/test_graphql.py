@@ -66,6 +66,25 @@ def test_every_question_of_the_pages_gets_all_that_it_asks_for(mlflow: Mlflow) -
     assert [each["value"] for each in points] == [0.5, None]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"experimentIds": "text"},
+        {"maxResults": ["many"]},
+        {"runIds": 1, "metricKey": "loss"},
+        {"runIds": [], "startStep": "soon"},
+    ],
+)
+def test_a_question_of_the_wrong_form_is_refused_with_the_field(mlflow: Mlflow, asked: dict[str, object]) -> None:
+    field = "mlflowGetMetricHistoryBulkInterval" if "runIds" in asked else "mlflowSearchRuns"
+    question = {"query": f"query Q($data: I!) {{ {field}(input: $data) {{ apiError {{ code }} }} }}"}
+    answer = mlflow.client.call(
+        "POST", f"/mlflow/{mlflow.workspace}/graphql", {**question, "variables": {"data": asked}}
+    )
+    assert answer.status == 400
+    assert re.search("experiment_ids|max_results|run_ids|start_step", answer.json["message"])
+
+
 def selection(words: Iterator[str]) -> dict[str, Any]:
     """The fields that a question asks for, each with those that it asks of it."""
     fields: dict[str, Any] = {}

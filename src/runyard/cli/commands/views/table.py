@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,20 +43,27 @@ _FIELDS = (
 )
 
 
-def terms(experiment: str | None, status: str | None, tags: Sequence[str], older_than: str | None) -> list[str]:
+def terms(
+    experiment: str | None,
+    status: str | None,
+    tags: Sequence[str],
+    parameters: Sequence[str],
+    older_than: str | None,
+) -> list[str]:
     """The options of `ls` as parts of a sentence.
 
-    >>> terms("mnist", "Failed", ["owner=me", "kept"], None)
-    ['experiment="mnist"', 'status="Failed"', 'tag."owner"="me"', 'has:"tag.kept"']
+    >>> terms("mnist", "Failed", ["owner=me", "kept"], ["lr=0.1"], None)
+    ['experiment="mnist"', 'status="Failed"', 'tag."owner"="me"', 'has:"tag.kept"', 'params."lr"="0.1"']
     """
     found = []
     if experiment is not None:
         found.append(f"experiment={_quoted(experiment)}")
     if status is not None:
         found.append(f"status={_quoted(status)}")
-    for tag in tags:
-        key, equals, value = tag.partition("=")
-        found.append(f"tag.{_quoted(key)}={_quoted(value)}" if equals else f"has:{_quoted(f'tag.{key}')}")
+    for family, asked in (("tag", tags), ("params", parameters)):
+        for one in asked:
+            key, equals, value = one.partition("=")
+            found.append(f"{family}.{_quoted(key)}={_quoted(value)}" if equals else f"has:{_quoted(f'{family}.{key}')}")
     if older_than is not None:
         found.append(f"age>{seconds(older_than, '--older-than'):.0f}s")
     return found
@@ -96,6 +104,8 @@ def show(
     ]
     heads = ("RUN", "STATUS", "EXPERIMENT", "CREATED", "TOOK", *shown, "NAME")
     screen.table(heads, rows, status_column=1)
+    if wanted.metric is not None and not any(wanted.metric in run["metrics"] for run in found):
+        print(f"None of these runs has a metric {wanted.metric!r}: the newest come first.", file=sys.stderr)
 
 
 def _name(server: Api, run: dict[str, Any]) -> str:

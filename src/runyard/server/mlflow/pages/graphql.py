@@ -10,13 +10,15 @@ from typing import Any
 
 import orjson
 from fastapi import APIRouter
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from runyard.server.middleware.problems import Problem
 from runyard.server.mlflow import documents, experiments, metrics, model_versions, runs
 from runyard.server.mlflow.documents import Json
-from runyard.server.mlflow.forms import Form
+from runyard.server.mlflow.forms import Form, Text
 from runyard.server.mlflow.here import At, Here
 from runyard.server.responses.documents import answer
 from runyard.store.assets import models
@@ -38,6 +40,22 @@ class Question(Form):
     variables: dict[str, Any] | None = None
 
 
+class _Experiment(Form):
+    experiment_id: Text = ""
+
+
+class _Run(Form):
+    run_id: Text = ""
+
+
+class _History(Form):
+    run_ids: list[str] | None = None
+    metric_key: Text = ""
+    start_step: int | None = None
+    end_step: int | None = None
+    max_results: int | None = None
+
+
 @router.post("/graphql")
 async def ask(body: Question, here: At) -> Response:
     field = _FIELD.search(body.query[:10_000])
@@ -49,31 +67,32 @@ async def ask(body: Question, here: At) -> Response:
     found: Json
     try:
         found = {**(await answering(here, asked)), "api_error": None}
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
     except (Problem, StoreError) as error:
         found = {"api_error": {"code": error.code, "message": f"{error.title} {error.help}".strip(), "help_url": None}}
     return answer({"data": {field[1]: _in_graphql(found)}, "errors": None})
 
 
 async def _experiment(here: Here, asked: Json) -> Json:
-    said = await run_in_threadpool(experiments.get, here, str(asked.get("experiment_id", "")))
+    said = await run_in_threadpool(experiments.get, here, _Experiment.model_validate(asked).experiment_id)
     return {"experiment": {**_read(said)["experiment"], "effective_trace_archival_retention": None}}
 
 
 async def _run(here: Here, asked: Json) -> Json:
-    said = await runs.get(here, str(asked.get("run_id", "")))
+    said = await runs.get(here, _Run.model_validate(asked).run_id)
     return {"run": (await run_in_threadpool(_whole, here, [_read(said)["run"]]))[0]}
 
 
 async def _runs(here: Here, asked: Json) -> Json:
-    said = _read(await run_in_threadpool(runs.search, runs.Search(**asked), here))
+    said = _read(await run_in_threadpool(runs.search, runs.Search.model_validate(asked), here))
     return {"runs": await run_in_threadpool(_whole, here, said["runs"])}
 
 
 async def _history(here: Here, asked: Json) -> Json:
-    wanted = {key: asked[key] for key in ("start_step", "end_step", "max_results") if asked.get(key) is not None}
-    runs_asked = [str(each) for each in asked.get("run_ids") or ()]
-    numbers = {key: int(value) for key, value in wanted.items()}
-    said = await metrics.get_sampled_histories(here, runs_asked, str(asked.get("metric_key", "")), **numbers)
+    wanted = _History.model_validate(asked)
+    numbers = wanted.model_dump(include={"start_step", "end_step", "max_results"}, exclude_none=True)
+    said = await metrics.get_sampled_histories(here, wanted.run_ids or [], wanted.metric_key, **numbers)
     return {"metrics": _finite(_read(said)["metrics"])}
 
 

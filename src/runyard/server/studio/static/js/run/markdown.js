@@ -32,16 +32,15 @@ function blocks(lines, depth) {
   while (at < lines.length) {
     const line = lines[at];
     const fence = /^ {0,3}(```+|~~~+)\s*([\w+-]*)/.exec(line);
-    const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(line);
+    const heading = /^ {0,3}(#{1,6})\s+(.*)$/.exec(line);
     if (!line.trim()) at++;
     else if (fence) {
-      const end = lines.findIndex((each, index) => index > at && each.trim().startsWith(fence[1]));
-      const until = end < 0 ? lines.length : end;
+      const until = endOf(lines, at + 1, (each) => !each.trim().startsWith(fence[1]));
       found.push(h("pre", { tabindex: "0" }, h("code", null, lines.slice(at + 1, until).join("\n"))));
       at = until + 1;
     } else if (heading) {
       // The page's own heading is above: the largest of a text is one below it.
-      found.push(h(`h${Math.min(6, heading[1].length + 2)}`, null, ...inline(heading[2])));
+      found.push(h(`h${Math.min(6, heading[1].length + 2)}`, null, ...inline(heading[2].trimEnd().replace(/(?<=\s)#+$/, "").trimEnd())));
       at++;
     } else if (/^ {0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) {
       found.push(h("hr"));
@@ -51,7 +50,7 @@ function blocks(lines, depth) {
       found.push(h("blockquote", null, ...blocks(lines.slice(at, until).map((each) => each.replace(/^ {0,3}> ?/, "")), depth + 1)));
       at = until;
     } else if (bullet(line) && depth < MOST_DEPTH) at = list(lines, at, depth, found);
-    else if (at + 1 < lines.length && line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(lines[at + 1])) at = table(lines, at, found);
+    else if (at + 1 < lines.length && line.includes("|") && cells(lines[at + 1]).every((each) => /^:?-+:?$/.test(each))) at = table(lines, at, found);
     else {
       const until = Math.max(at + 1, endOf(lines, at, (each) => Boolean(each.trim()) && !/^ {0,3}(#{1,6}\s|```|~~~|>)/.test(each) && !bullet(each)));
       found.push(h("p", null, ...inline(lines.slice(at, until).join("\n"))));
@@ -106,14 +105,17 @@ function list(lines, from, depth, found) {
   return at;
 }
 
+/** @param {string} line */
+function cells(line) {
+  return line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
+}
+
 /**
  * @param {string[]} lines
  * @param {number} from
  * @param {HTMLElement[]} found
  */
 function table(lines, from, found) {
-  /** @param {string} line */
-  const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
   const until = endOf(lines, from + 2, (each) => each.includes("|"));
   const head = h("tr", null, ...cells(lines[from]).map((cell) => h("th", { scope: "col" }, ...inline(cell))));
   const rows = lines.slice(from + 2, until).map((line) => h("tr", null, ...cells(line).map((cell) => h("td", null, ...inline(cell)))));
@@ -121,7 +123,7 @@ function table(lines, from, found) {
   return until;
 }
 
-const INLINE = /(?<!`)(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|!?\[([^[\]]{0,500})\]\(\s*<?([^\s()<>]{1,2000})>?(?:\s+"[^"]{0,500}")?\s*\)|<?(https?:\/\/[^\s<>()]{1,2000}[^\s<>().,;:!?'"])>?|(\*\*|__)(?=\S)([\s\S]{1,2000}?\S)\6|(~~)(?=\S)([\s\S]{1,2000}?\S)~~|(?<![\w*_])([*_])(?=\S)([^*_]{1,2000}?\S|\S)\10(?![\w*_])|\\([!-/:-@[-`{-~])| {2,}\n|\\\n/g;
+const INLINE = /(?<!`)(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|!?\[([^[\]]{0,500})\]\(\s*<?([^\s()<>]{1,2000})>?(?:\s+"[^"]{0,500}")?\s*\)|<?(https?:\/\/[^\s<>()]{1,2000}[^\s<>().,;:!?'"])>?|(\*\*|__)(?=\S)([\s\S]{1,2000}?\S)\6|(~~)(?=\S)([\s\S]{1,2000}?\S)~~|(?<![\w*_])([*_])(?=\S)([^*_]{1,2000}?\S|\S)\10(?![\w*_])|\\([!-/:-@[-`{-~])|(?<! ) {2,}\n|\\\n/g;
 
 /**
  * @param {string} text
