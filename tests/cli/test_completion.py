@@ -21,6 +21,12 @@ def test_commands_run_ids_and_targets_are_completed(shell: Shell) -> None:
     assert complete(shell, "runyard compute show loc") == ["local"]
 
 
+def test_names_of_datastores_datasets_and_services_are_completed(shell: Shell) -> None:
+    offered(shell, "runyard datastore show workspaceb", ["workspaceblobstore"])
+    assert complete(shell, "runyard data show nosuch") == []
+    assert complete(shell, "runyard services show nosuch") == []
+
+
 def test_completion_starts_no_server(fresh_shell: Shell) -> None:
     assert complete(fresh_shell, "runyard show x") == []
     assert complete(fresh_shell, "runyard compute show x") == []

@@ -17,6 +17,13 @@ def test_the_text_holds_class_message_inner_exception_and_error_body() -> None:
     assert body == {"error": {"code": "UserError", "message": "no such script", "target": "script"}}
 
 
+def test_an_inner_exception_of_the_sdk_is_one_line() -> None:
+    inner = UserErrorException("no such file", inner_exception=OSError("gone"))
+    text = str(AzureMLException("it broke", inner_exception=inner))
+    assert "  Inner exception: UserErrorException: no such file\n" in text
+    assert text.count("no such file") == 1
+
+
 def test_message_and_inner_exception_can_be_read_alone() -> None:
     inner = ValueError("x")
     error = AzureMLException("it broke", inner_exception=inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from runyard.cli import errors
 from runyard.client.http import Client, ClientProblem, Event, Locator, quote
@@ -294,6 +294,11 @@ class Api:
             listed = self.client.get(f"/api/workspaces/{quote(place)}/models", params)["models"]
             found += [each["id" if versions else "name"] for each in listed]
         return found
+
+    def names(self, kind: Literal["services", "datasets", "datastores"]) -> list[str]:
+        """What the things of one kind are called, in all workspaces."""
+        found = [self.client.get(f"{_of(place)}/{kind}")[kind] for place in self.workspaces()]
+        return [str(each["name"]) for some in found for each in some]
 
     def delete_experiment(self, experiment_id: str) -> Freed:
         freed: Freed = self.client.delete(f"/api/experiments/{quote(experiment_id)}")

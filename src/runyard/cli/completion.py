@@ -36,6 +36,18 @@ def model_names(incomplete: str) -> list[str]:
     return _offered(incomplete, lambda server: server.models(versions=":" in incomplete))
 
 
+def service_names(incomplete: str) -> list[str]:
+    return _offered(incomplete, lambda server: server.names("services"))
+
+
+def dataset_names(incomplete: str) -> list[str]:
+    return _offered(incomplete, lambda server: server.names("datasets"))
+
+
+def datastore_names(incomplete: str) -> list[str]:
+    return _offered(incomplete, lambda server: server.names("datastores"))
+
+
 def metric_names(ctx: Any, incomplete: str) -> list[str]:
     """The metrics of the run that was typed before."""
     run = _named_before(ctx)

@@ -89,10 +89,11 @@ class AzureMLException(Exception):
         facts = {key: value for key, value in self._facts.items() if value is not None}
         body = {"error": {"code": self._code, "message": self._message, **facts}}
         inner = self._inner_exception
+        said = inner.message if isinstance(inner, AzureMLException) else inner
         return (
             f"{type(self).__name__}:\n"
             f"  Message: {self._message}\n"
-            f"  Inner exception: {'none' if inner is None else f'{type(inner).__name__}: {inner}'}\n"
+            f"  Inner exception: {'none' if inner is None else f'{type(inner).__name__}: {said}'}\n"
             f"  Error:\n{json.dumps(body, indent=4, default=str)}"
         )
 

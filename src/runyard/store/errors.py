@@ -67,6 +67,7 @@ def disk_full(where: object) -> DiskFull:
     return DiskFull(
         "disk_full",
         f"There is no space left on the disk of {where}.",
-        "Free some space (`runyard rm` deletes runs for good), then try again.",
+        "Free some space, then try again: `runyard du` shows what takes it, and `runyard env gc` and `uv cache clean` "
+        "work without any; `runyard rm` needs a little to delete runs.",
         {"path": str(where)},
     )

@@ -23,7 +23,7 @@ def test_every_expression_of_sdk_v1_is_taken() -> None:
         "h": ["qlognormal", [0, 1, 1]],
     }
     found = space.parse(document)
-    assert space.as_document(found) == document
+    assert {name: [each.name, list(each.arguments)] for name, each in found.items()} == document
     assert [found[name].size for name in ("--batch", "n", "b", "a", "e")] == [2, 7, 6, None, None]
     assert space.size(found) is None
     assert space.size({name: found[name] for name in ("--batch", "n", "b")}) == 84

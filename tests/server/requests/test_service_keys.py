@@ -24,6 +24,8 @@ def test_keys_are_told_to_the_user_alone_and_only_where_there_are_some(client: C
     deploy(client, "tokens", settings={"authentication": "token"})
     token = client.ok("POST", f"{BASE}/tokens/token")
     assert token["refresh_by"] < token["expires_at"]
-    assert client.get(f"{BASE}/tokens/keys").code == "invalid_service"
+    refused = client.get(f"{BASE}/tokens/keys")
+    assert refused.code == "invalid_service"
+    assert "`runyard services update tokens --set authentication=key`" in refused.json["help"]
     ended(client, "tokens")
     client.ok("DELETE", f"{BASE}/tokens")

@@ -19,7 +19,7 @@ def test_own_names(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example:7420", "", "localhost@evil.example", "x" * 9000]
+    "host", ["evil.example", "127.0.0.1.evil.example:7420", "", "localhost@evil.example", "x" * 9000, "[", "[::1"]
 )
 def test_names_of_others(host: str) -> None:
     assert not is_own_name(host, SETTINGS)
@@ -33,6 +33,7 @@ def test_requests_of_other_sites() -> None:
     assert asked(origin="http://a:1", sec_fetch_site="same-origin") is None
     assert asked(origin="http://a:2") is not None
     assert asked(origin="null") is not None
+    assert asked(origin="http://[") is not None
     assert asked(sec_fetch_site="cross-site") is not None
     assert asked("POST") is not None
     assert asked("POST", x_runyard_studio="1") is None

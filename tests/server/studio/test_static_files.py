@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 from starlette.datastructures import Headers
 
@@ -32,3 +33,13 @@ def test_all_scripts_of_a_page_are_small_and_known() -> None:
     every = static_files.modules("js/runs/page.js")
     assert {"js/core/api.js", "js/core/dom.js", "js/runs/table.js"} <= set(every)
     assert sum(len(static_files.files()[name].packed) for name in every) < 100_000
+
+
+def test_dark_is_one_set_of_colours_whoever_asks_for_it() -> None:
+    """CSS has no way to say them once, for the system's wish and for the reader's, that scripts could read as well."""
+    style = static_files.files()["css/base.css"].content.decode()
+    system = re.search(r':root:not\(\[data-theme="light"\]\) \{(.*?)\}', style, re.DOTALL)
+    chosen = re.search(r':root\[data-theme="dark"\] \{(.*?)\}', style, re.DOTALL)
+    assert system is not None
+    assert chosen is not None
+    assert system[1].split() == chosen[1].split()

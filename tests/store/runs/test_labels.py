@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Connection
 
-from runyard.store.errors import Conflict
+from runyard.store.errors import Conflict, Refused
+from runyard.store.mlflow import logging
 from runyard.store.runs import labels, runs
 from runyard.store.runs.labels import PROPERTY, SUBMITTED_FROM, TAG
 from runyard.store.runs.records import Run
@@ -58,3 +59,22 @@ def test_nobody_but_the_server_names_the_run_that_another_was_submitted_from(sto
         assert read(connection, run, PROPERTY) == {"a": "1"}
         with pytest.raises(Conflict, match="set by the server alone"):
             labels.add_properties(connection, run, {SUBMITTED_FROM: "other"})
+
+
+def test_a_request_with_very_many_labels_does_not_hold_up_all_who_write(
+    store: Store, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "MOST_AT_ONCE", 3)
+    make_run("r")
+    with store.database.write() as connection:
+        for asked in (
+            {"set_tags": dict.fromkeys("abcd")},
+            {"set_tags": {"a": "1"}, "add_properties": {"b": "1"}, "remove_tags": ["c", "d"]},
+        ):
+            with pytest.raises(Refused, match="4 tags"):
+                runs.update(connection, "r", **asked)
+        with pytest.raises(Refused, match="4 tags"):
+            logging.put(connection, runs.serial_of(connection, "r"), given={"lr": "1"}, tags=dict.fromkeys("abc", ""))
+        assert runs.update(connection, "r", set_tags=dict.fromkeys("abc")).tags == dict.fromkeys("abc")
+    with pytest.raises(Refused, match="4 tags"):
+        make_run("many", tags=dict.fromkeys("abcd"))

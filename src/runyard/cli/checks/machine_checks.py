@@ -85,7 +85,7 @@ def home_folder(home: Path) -> Iterator[Check]:
         yield Check("home", OK, f"{home}, mode {mode:o}")
     free = shutil.disk_usage(home).free
     verdict = FAIL if free < NO_SPACE else WARN if free < LITTLE_SPACE else OK
-    yield Check("space", verdict, f"{formatting.size(free)} free", "Free some: `runyard rm` deletes runs for good.")
+    yield Check("space", verdict, f"{formatting.size(free)} free", "`runyard du` shows what takes it.")
 
 
 def secrets(home: Path) -> Iterator[Check]:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 from runyard.cli.commands import data_cache, data_runs
+from runyard.cli.completion import dataset_names
 from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from runyard.sdk.data.file_dataset import FileDataset
     from runyard.sdk.workspace.workspace import Workspace
 
-NameArgument = Annotated[str, Argument(metavar="NAME", help="The name of a dataset, or its id.", show_default=False)]
+NameArgument = Annotated[
+    str,
+    Argument(
+        metavar="NAME",
+        help="The name of a dataset, or its id.",
+        show_default=False,
+        autocompletion=dataset_names,
+    ),
+]
 VersionOption = Annotated[
     int | None, Option("--version", metavar="N", help="By default the latest.", show_default=False)
 ]

@@ -130,10 +130,6 @@ def expression(parameter: str, written: object) -> Expression:
     return made
 
 
-def as_document(space: Space) -> dict[str, Any]:
-    return {name: [each.name, list(each.arguments)] for name, each in space.items()}
-
-
 def size(space: Space) -> int | None:
     """How many combinations a space has; None when they cannot be counted."""
     total = 1

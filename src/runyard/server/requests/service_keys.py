@@ -70,7 +70,9 @@ def token(context: ServerContext, workspace: str, name: str) -> Json:
 
 
 def _no_keys(row: Service) -> Problem:
-    return requests.bad(f"The service {row.name!r} asks for {_asks_for(row)}, so it has no keys to show.")
+    title = f"The service {row.name!r} asks for {_asks_for(row)}, so it has no keys to show."
+    help = f"`runyard services update {row.name} --set authentication=key` has it ask for one."
+    return Problem("invalid_service", title, help)
 
 
 def _asks_for(row: Service) -> str:

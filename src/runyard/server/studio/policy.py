@@ -46,7 +46,10 @@ def host_of(headers: Headers) -> str:
 def is_own_name(host: str, settings: Settings) -> bool:
     """Whether a name may lead here without a session that was opened under it: addresses, and names that only this
     machine's own administrator can give."""
-    name = urlsplit(f"//{host}").hostname if host and "@" not in host else None
+    try:
+        name = urlsplit(f"//{host}").hostname if host and "@" not in host else None
+    except ValueError:  # brackets that belong to no address
+        return False
     if not name:
         return False
     try:
@@ -64,7 +67,7 @@ def foreign(method: str, headers: Headers, marks: bool = True) -> str | None:
     every change which page it comes from.
     """
     host, origin = host_of(headers), headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host:
+    if origin is not None and origin.lower().partition("://")[2] != host:
         return f"It comes from a page of {origin[:200]}."
     site = headers.get("sec-fetch-site", "same-origin")
     if site not in ("same-origin", "none"):

@@ -42,6 +42,7 @@ def put(
 ) -> int:
     """Store what was logged; returns the bytes that are staged. Nothing of it is stored when a parameter has another
     value already."""
+    labels.check_number(given, tags)
     if given:
         if any(not key.strip() for key in given):
             raise Refused("bad_request", "A parameter needs a name: the one given is empty.")

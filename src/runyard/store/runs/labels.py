@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, insert, select, update
 
-from runyard.store.errors import Conflict
+from runyard.store.errors import Conflict, Refused
 from runyard.store.prepared import Prepared
 from runyard.store.slices import slices
 from runyard.store.tables import clean, fingerprint, labels, runs
@@ -26,6 +26,9 @@ SUBMITTED_FROM = "runyard.submitted.from"
 
 RUN_NAME, NOTE = "mlflow.runName", "mlflow.note.content"
 """Tags of MLflow that are the name and the description of a run."""
+
+MOST_AT_ONCE = 20_000
+"""Labels of one request: nobody else writes while they are, and a million would take a minute."""
 
 Texts = Mapping[str, "str | None"]
 
@@ -54,6 +57,14 @@ def of(connection: Connection, runs: Sequence[int]) -> dict[tuple[int, str], dic
         for run, kind, key, value in connection.execute(_OF, {"runs": some}).all():
             found[run, kind][key] = value
     return found
+
+
+def check_number(*given: Texts | Sequence[str] | None) -> None:
+    """Refuse a request with more labels than are written in one go. What journals bring is bounded by their pieces."""
+    number = sum(len(each or ()) for each in given)
+    if number > MOST_AT_ONCE:
+        title = f"The request has {number:,} tags, properties and parameters."
+        raise Refused("bad_request", title, f"Send {MOST_AT_ONCE:,} at most, and the others with the next request.")
 
 
 def add(connection: Connection, run: int, kind: str, texts: Texts) -> None:

@@ -3,7 +3,7 @@ which state comes next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -121,6 +121,7 @@ def create(connection: Connection, new: NewRun) -> Run:
     made = {"definition": new.definition, "launch": new.launch, "context": context, "nodes": new.nodes}
     _INSERT_LAUNCH.run(connection, {"run": serial, **made})
     _INSERT_STATE.run(connection, {"run": serial, "status": new.status, "at": now, "reason": new.reason})
+    labels.check_number(new.tags, new.properties)
     told = parameters((new.launch or {}).get("arguments") or [])
     texts = {labels.TAG: new.tags, labels.PROPERTY: new.properties, labels.PARAMETER: told}
     labels.add_all(connection, serial, texts)
@@ -201,7 +202,7 @@ def update(
     connection: Connection,
     run_id: str,
     set_tags: Mapping[str, str | None] | None = None,
-    remove_tags: Iterable[str] = (),
+    remove_tags: Sequence[str] = (),
     add_properties: Mapping[str, str | None] | None = None,
     display_name: str | None = None,
     description: str | None = None,
@@ -210,6 +211,7 @@ def update(
 ) -> Run:
     """Change what is not None."""
     serial = serial_of(connection, run_id)
+    labels.check_number(set_tags, remove_tags, add_properties)
     labels.put(connection, serial, labels.TAG, set_tags or {})
     labels.remove(connection, serial, labels.TAG, remove_tags)
     if add_properties:

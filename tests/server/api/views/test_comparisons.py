@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.server.conftest import Served, journal_lines
 
+from runyard.server.api.views import comparisons
+
 
 def test_two_runs(served: Served) -> None:
     client = served.client
@@ -34,6 +36,18 @@ def test_the_curves_of_several_runs(served: Served) -> None:
     assert [(each["low"], each["high"]) for each in again] == [([1 / 5, 1 / 10], [1.0, 1 / 6])]
     assert client.get(f"/api/comparisons/curves?run={first}").status == 400
     assert client.get(f"/api/comparisons/curves?run={first}&run=no&name=loss").code == "run_not_found"
+
+
+def test_very_many_curves_have_fewer_points_each(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a hundred runs with twenty metrics are eight million points in the server's memory, for any run's token."""
+    monkeypatch.setattr(comparisons, "MOST_TOGETHER", 8)
+    client = served.client
+    runs = [client.make_run()["id"] for _ in range(2)]
+    for run in runs:
+        points = [["v", "loss", step, 1e9 + step, step] for step in range(10)]
+        client.ok("POST", f"/api/runs/{run}/journals/w?offset=0", body=journal_lines(*points))
+    asked = f"/api/comparisons/curves?run={runs[0]}&run={runs[1]}&name=loss&name=loss"
+    assert [len(each["values"]) for each in client.ok("GET", asked)["curves"]] == [4, 4]
 
 
 @pytest.mark.parametrize("path", ["/api/comparisons", "/api/comparisons/source"])

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from runyard.cli.completion import datastore_names
 from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, pairs
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from runyard.client.datastore_files import Remote
     from runyard.sdk.workspace.workspace import Workspace
 
-NameArgument = Annotated[str, Argument(metavar="NAME", help="The name of a datastore.", show_default=False)]
+NameArgument = Annotated[
+    str,
+    Argument(metavar="NAME", help="The name of a datastore.", show_default=False, autocompletion=datastore_names),
+]
 OverwriteOption = Annotated[bool, Option("--overwrite", help="Replace what is there.")]
 MOST_SHOWN = 10_000
 """Files that a tree shows; more are counted."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from runyard.cli import errors
+from runyard.cli.completion import service_names
 from runyard.cli.environment_choice import Choice, CondaOption, EnvironmentOption, PipOption
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, pairs
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 NameArgument = Annotated[
-    str, Argument(metavar="NAME", help="A service; `runyard services ls` lists them.", show_default=False)
+    str,
+    Argument(
+        metavar="NAME",
+        help="A service; `runyard services ls` lists them.",
+        show_default=False,
+        autocompletion=service_names,
+    ),
 ]
 ModelOption = Annotated[
     list[str] | None,

@@ -26,6 +26,8 @@ MOST_NAMES = 20
 """Metrics whose curves are asked for at once."""
 MOST_POINTS = 4000
 """Of each curve: more than a screen has columns."""
+MOST_TOGETHER = 2_000_000
+"""Points that an answer is made for, in memory: where very many curves are asked for, each has fewer."""
 
 router = APIRouter(prefix="/api/comparisons", tags=["comparisons"])
 
@@ -57,7 +59,9 @@ def draw(
     for run_id in wanted:
         reach.must_read(context, caller, run_id)
     staging.settle(context.store.database, wanted)
-    return answer({"curves": list(curves.curves(context.store.database, wanted, name, buckets, bands))})
+    names = list(dict.fromkeys(name))
+    most = min(buckets, max(1, MOST_TOGETHER // (len(wanted) * len(names))))
+    return answer({"curves": list(curves.curves(context.store.database, wanted, names, most, bands))})
 
 
 @router.get("/source", summary="What differs between the source of two runs")
