@@ -57,13 +57,14 @@ def run(quick: bool, say: Say) -> list[Table]:
         (rate, busy, gap) = outcome.samples[0]
         rows.append((_title(name), rates([rate]), duration(busy), duration(gap)))
     notes = (
-        f"{counts[0]} trials that do nothing, and {counts[1]} that last half a second. Each writes down when it begins "
-        "and when it ends; the trial that begins eighth after another takes its place. Medians of one run each. Trials "
-        "that do nothing keep the whole machine busy: from one to the next is then what eight trials cost. A trial "
-        "that is a process is the same shell script everywhere, in place of a training script. Runyard starts it in a "
-        "folder of its own with its files, keeps its parameters, its states and what it prints, and would end it with "
-        "all its children; Optuna's objective starts it by `subprocess.run` and writes lines to a journal file. As a "
-        "function call nothing is started: a trial shares process, memory and crashes with those before it.",
+        f"{counts[0]} trials that do nothing, and {counts[1]} that last half a second, of parameters drawn at random. "
+        "Each writes down when it begins and when it ends; the trial that begins eighth after another takes its place. "
+        "Medians of one run each. Trials that do nothing keep the whole machine busy: from one to the next is then "
+        "what eight trials cost. A trial that is a process is the same shell script everywhere, in place of a training "
+        "script. Runyard starts it in a folder of its own with its files, keeps its parameters, its states and what it "
+        "prints, and would end it with all its children; Optuna's objective starts it by `subprocess.run` and writes "
+        "lines to a journal file. As a function call nothing is started: a trial shares process, memory and crashes "
+        "with those before it.",
     )
     return [Table("A sweep of short trials", COLUMNS, tuple(rows), notes)]
 
@@ -107,7 +108,7 @@ def _told(
         told = measure.answer(command, more, timeout=1200)
     if told["trials"] < count or told["seconds"] <= 0:
         raise Failed(f"an impossible answer: {told}")
-    return count / float(told["seconds"]), float(told["gap"])
+    return told["trials"] / float(told["seconds"]), float(told["gap"])  # Optuna's workers begin a few more
 
 
 if __name__ == "__main__":

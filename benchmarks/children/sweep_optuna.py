@@ -20,7 +20,7 @@ from optuna.study import MaxTrialsCallback
 
 def work(count: int, path: str, run: Callable[[float], object]) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.load_study(study_name="sweep", storage=_storage(path))
+    study = optuna.load_study(study_name="sweep", storage=_storage(path), sampler=optuna.samplers.RandomSampler())
 
     def objective(trial: Any) -> float:
         value = float(trial.suggest_float("x", 0, 1))
@@ -49,9 +49,7 @@ def main(count: int, at_once: int, seconds: float, path: str, kind: str) -> None
 
         run = {"process": process, "function": function}[kind]
         began = time.time()
-        optuna.create_study(
-            study_name="sweep", storage=_storage(path), sampler=optuna.samplers.RandomSampler(), direction="maximize"
-        )
+        optuna.create_study(study_name="sweep", storage=_storage(path), direction="maximize")
         workers = [multiprocessing.Process(target=work, args=(count, path, run)) for _ in range(at_once)]
         for worker in workers:
             worker.start()

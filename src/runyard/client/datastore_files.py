@@ -223,7 +223,9 @@ class Remote:
         """Where the server itself gives a file, below the workspace."""
         from urllib.parse import quote as escape
 
-        return f"datastores/{quote(self.name)}/content?path={escape(str(file['path']), safe='')}"
+        return (
+            f"datastores/{quote(self.name)}/content?path={escape(str(file['path']), safe='', errors='surrogateescape')}"
+        )
 
 
 def _put_directly(each: Upload, place: Path) -> None:

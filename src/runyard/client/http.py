@@ -385,7 +385,7 @@ def _with_query(path: str, params: Params) -> str:
             continue
         for one in [value] if isinstance(value, (str, int)) else value:
             pairs.append((name, str(one).lower() if isinstance(one, bool) else str(one)))
-    return f"{path}?{urlencode(pairs)}" if pairs else path
+    return f"{path}?{urlencode(pairs, errors='surrogateescape')}" if pairs else path
 
 
 def _connect(url: str, timeout: float) -> Connection:

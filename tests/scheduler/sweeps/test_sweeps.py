@@ -117,7 +117,9 @@ def test_two_extensions_at_once_both_count(yard: SweepYard) -> None:
     for number in range(1, 7):
         yard.placed(f"HD_1_{number}")
         yard.end(f"HD_1_{number}")
-    assert "7 children" in str(yard.reach("HD_1", *TERMINAL).reason)
+    parent = yard.reach("HD_1", *TERMINAL)
+    assert "7 children" in str(parent.reason)
+    assert parent.tags["_aml_system_max_total_jobs"] == "7"
 
 
 def test_a_place_is_filled_once_the_store_is_back(yard: SweepYard, monkeypatch: pytest.MonkeyPatch) -> None:

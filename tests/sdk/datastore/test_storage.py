@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from azureml.core import Workspace
+from azureml.core import Dataset, Workspace
 from runyard.sdk.exceptions import UserErrorException
 
 
@@ -35,6 +36,22 @@ def test_a_folders_content_lands_in_the_target(
     assert store.download(str(tmp_path / "here"), prefix="up/a", overwrite=True) == 1, "a prefix ends anywhere"
     assert (tmp_path / "here/up/a.txt").read_text() == "a.txt"
     assert store.download(str(tmp_path / "there"), prefix="nothing") == 0
+
+
+def test_names_that_are_no_text_go_up_and_come_back(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = os.fsdecode(b"\xe9t\xe9")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / name).write_text("1")
+    store = workspace.get_default_datastore()
+    store.upload(str(tmp_path / "data"), "latin", show_progress=True)
+    assert store.download(str(tmp_path / "here"), "latin") == 1
+    assert (tmp_path / "here" / "latin" / name).read_text() == "1"
+    dataset = Dataset.File.from_files((store, "latin/**"))
+    assert dataset.to_path() == [f"/{name}"]
+    assert dataset.download(str(tmp_path / "there")) == [str(tmp_path / "there" / name)]
+    assert "\\udce9t\\udce9, 1 files" in capsys.readouterr().out
 
 
 def test_what_is_there_is_skipped_unless_it_is_overwritten(

@@ -43,6 +43,8 @@ OWN = re.compile(r"[A-Za-z_][\w.]{0,200}:[A-Za-z_]\w{0,100}", re.ASCII)
 
 PARAMETERS_TAG = "hyperparameters"
 """The tag of a child that has its parameters, as JSON text."""
+RUNS_TAG = "max_total_jobs"
+"""Behind `SYSTEM_TAG`: how many children a sweep may have."""
 SYSTEM_TAG = "_aml_system_"
 """How the tags of a parent begin in which SDK v1 stores the settings and the parameters of the children."""
 BEST_TABLE = "best_child_by_primary_metric"

@@ -25,6 +25,7 @@ from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import Worker
 from runyard.store.assets import sweeps
 from runyard.store.errors import StoreError
+from runyard.store.runs import labels, runs
 from runyard.store.runs.records import Run
 from runyard.store.runs.runs import StateChange
 from runyard.store.store import Store
@@ -95,7 +96,10 @@ class Sweeps:
     def extend(self, run_id: str, more: int) -> None:
         """Let a sweep have more children, also one that has ended. BadSweep, or NotFound for a run that is none."""
         with self._store.database.write() as connection:
-            sweeps.change(connection, run_id, _extended(sweeps.get(connection, run_id).sweep, more))
+            extended = _extended(sweeps.get(connection, run_id).sweep, more)
+            sweeps.change(connection, run_id, extended)
+            tag = {contract.SYSTEM_TAG + contract.RUNS_TAG: str(extended.runs)}
+            labels.put(connection, runs.serial_of(connection, run_id), labels.TAG, tag)
         done = threading.Event()
         self._worker.post(partial(self._extend, run_id, more, done))
         done.wait(PATIENCE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
@@ -160,7 +161,8 @@ class _Counted:
 
 
 def _printed(line: str) -> None:
-    print(line, flush=True)
+    encoding = sys.stdout.encoding or "utf-8"  # of a file name whatever it can show
+    print(line.encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
 
 def _silent(line: str) -> None:

@@ -104,7 +104,7 @@ def tags_of(sweep: Sweep) -> dict[str, str | None]:
         "generator_config": sweep.sampling,
         "primary_metric_config": {"name": sweep.metric, "goal": sweep.goal},
         "policy_config": sweep.policy,
-        "max_total_jobs": sweep.runs,
+        contract.RUNS_TAG: sweep.runs,
         "max_concurrent_jobs": sweep.at_once,
         "max_duration_minutes": sweep.minutes,
     }

@@ -43,11 +43,16 @@ def file_response(file: BinaryIO, size: int, name: str, asked: str | None, diges
         headers["X-Runyard-Hash"] = digest
     media_type = _media_type(name)
     if not _harmless(media_type):
-        headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='')}"
+        headers["Content-Disposition"] = _attachment(name)
     partial = end - start < size and end > start
     if partial:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     return StreamingResponse(_read(file, start, end), 206 if partial else 200, headers, media_type)
+
+
+def _attachment(name: str) -> str:
+    """A name that is no UTF-8 has a question mark for what cannot be told in it."""
+    return f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='', errors='replace')}"
 
 
 def opened(local: str, source: str) -> BinaryIO:
@@ -67,7 +72,7 @@ def ranged_response(
         "Accept-Ranges": "bytes",
         "Content-Length": str(end - start),
         "X-Content-Type-Options": "nosniff",
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='')}",
+        "Content-Disposition": _attachment(name),
     }
     if etag is not None:
         headers["ETag"] = etag

@@ -24,6 +24,9 @@ def test_a_folder_is_added_filled_shown_read_and_forgotten(shell: Shell) -> None
     assert shell.call("datastore", "tree", "mine").stdout.splitlines() == [
         *("up/", "  c.txt  3 B", "  data/", "    a.txt  1 B", "    sub/", "      b.txt  2 B", "3 files, 6 B")
     ]
+    (shell.folder / "place/new\nline").touch()
+    assert shell.call("datastore", "tree", "mine").stdout.startswith("new\\u000aline  0 B\n"), "one line for each"
+    (shell.folder / "place/new\nline").unlink()
     assert shell.json("datastore", "get", "mine", "up/d", "--to", "here") == {"downloaded": 2, "skipped": 0}
     assert (shell.folder / "here/up/data/sub/b.txt").read_text() == "bb"
     assert shell.json("datastore", "get", "mine", "up/d", "--to", "here") == {"downloaded": 0, "skipped": 2}

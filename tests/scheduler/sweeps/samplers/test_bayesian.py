@@ -41,6 +41,21 @@ def test_it_finds_what_chance_does_not() -> None:
     assert sum(value < NEAR for value in learned) > sum(value < NEAR for value in by_chance)
 
 
+def test_what_is_kept_of_former_samples_changes_none() -> None:
+    """A sample follows from the history as it is, also where trials were under way at the last look."""
+    kept = Bayesian(SPACE, {"seed": 5}, False)
+    history: list[Trial] = []
+    for number in range(40):
+        parameters = kept.sample(number, history)
+        assert parameters == Bayesian(SPACE, {"seed": 5}, False).sample(number, history)
+        assert parameters is not None
+        if number >= 4:  # four at once: one more value, and then the end
+            history[number - 2].values.append(loss(history[number - 2].parameters) + 5)
+            history[number - 4].values.append(loss(history[number - 4].parameters))
+            history[number - 4].status = "Completed" if number % 5 else "Failed"
+        history.append(Trial(number, f"t{number}", parameters, False))
+
+
 def test_trials_under_way_and_strange_ones_do_no_harm() -> None:
     space: Space = parse({"x": ["quniform", [0, 100, 10]], "layers": ["choice", [[[1, 2], [3]]]]})
     history = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tests.server.conftest import on_both_databases
 
@@ -125,6 +127,35 @@ def test_a_dataset_of_a_datastore_is_listed_and_its_removal_is_noticed(client: C
     refused = client.get(f"{address}/files")
     assert refused.code == "datastore_not_found"
     assert "'mine'" in refused.json["title"]
+
+
+def test_names_that_are_no_text_are_read_and_written(client: Client, tmp_path: Path) -> None:
+    """What Linux takes as the name of a file need not be UTF-8: latin-1 of old archives, for example."""
+    names = [os.fsdecode(b"\xe9"), os.fsdecode(b"\xfc/\xff"), "\u00fc"]
+    client.ok("POST", PATH, folder("old", tmp_path / "old"))
+    (tmp_path / "old").mkdir()
+    for name in names:
+        path = quote(name, safe="", errors="surrogateescape")
+        assert client.ok("PUT", f"{PATH}/old/content?path={path}", body=b"1")["path"] == name
+        assert (tmp_path / "old" / name).read_bytes() == b"1"
+        assert client.call("GET", f"{PATH}/old/content?path={path}").body == b"1"
+        (found,) = client.ok("GET", f"{PATH}/old/files?below={path}")["files"]
+        assert found["path"] == name
+    listed: list[str] = []
+    after = ""
+    while True:
+        page = client.ok("GET", f"{PATH}/old/files?limit=1{after}")
+        listed += [each["path"] for each in page["files"]]
+        if page["next"] is None:
+            break
+        after = f"&after={quote(page['next'], safe='', errors='surrogateescape')}"
+    assert sorted(listed) == sorted(names)
+    definition = {"kind": "file", "sources": [{"datastore": "old", "path": "**"}], "steps": []}
+    made = client.ok("POST", "/api/workspaces/local/datasets", {"definition": definition})
+    found = client.ok("GET", f"/api/workspaces/local/datasets/{made['id']}/files")["files"]
+    assert sorted(each["path"] for each in found) == sorted(f"/{name}" for name in names)
+    for each in found:
+        assert client.call("GET", f"/api/workspaces/local/{each['content']}").body == b"1"
 
 
 def test_an_address_is_mapped_to_a_datastore(client: Client) -> None:

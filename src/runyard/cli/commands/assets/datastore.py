@@ -12,6 +12,7 @@ from runyard.cli.confirm import agreed
 from runyard.cli.groups import group
 from runyard.cli.options import JsonOption, pairs
 from runyard.cli.output import formatting, screen
+from runyard.cli.output.terminal import readable_line
 from runyard.cli.parameters import Argument, Option, bad_parameter
 from runyard.contracts.data import datastores
 
@@ -203,10 +204,10 @@ def _tree(remote: Remote, below: str) -> Iterator[str]:
         *folders, name = str(each["path"]).split("/")
         for depth, folder in enumerate(folders):
             if shown[: depth + 1] != folders[: depth + 1]:
-                yield f"{'  ' * depth}{folder}/"
+                yield f"{'  ' * depth}{readable_line(folder)}/"
                 shown = folders[: depth + 1]
         shown = folders
-        yield f"{'  ' * len(folders)}{name}  {formatting.size(int(each['size'] or 0))}"
+        yield f"{'  ' * len(folders)}{readable_line(name)}  {formatting.size(int(each['size'] or 0))}"
     if count > MOST_SHOWN:
         yield f"... and {count - MOST_SHOWN:,} more"
     yield f"{formatting.count(count, 'file')}, {formatting.size(total)}"

@@ -3,6 +3,7 @@ trial, so nothing of it has to be stored."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib
 import json
@@ -36,22 +37,34 @@ class Bayesian(Sampler):
             for name, expression in space.items()
             if expression.name == spaces.CHOICE
         }
+        self._distributions: dict[str, Any] = {}  # as Optuna has them
+        self._ended: dict[tuple[str, float | None], Any] = {}  # trials as Optuna has them, by their runs and values
 
     def sample(self, number: int, history: Sequence[Trial]) -> Parameters | None:
         optuna = _optuna()
         seed = int.from_bytes(hashlib.sha256(f"{self.properties.get(SEED, 0)}:{number}".encode()).digest()[:4], "big")
         sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True, multivariate=True, group=False)
         study = optuna.create_study(sampler=sampler, direction="maximize" if self.maximizes else "minimize")
-        distributions = {name: _distribution(optuna, expression) for name, expression in self.space.items()}
+        if not self._distributions:
+            self._distributions = {name: _distribution(optuna, each) for name, each in self.space.items()}
         for trial in history[-MOST_HISTORY:]:
-            known = self._known(optuna, trial, distributions)
+            known = self._known(optuna, trial)
             if known is not None:
                 study.add_trial(known)
-        asked = study.ask(distributions).params
+        asked = study.ask(self._distributions).params
         return {name: _value(expression, asked[name]) for name, expression in self.space.items()}
 
-    def _known(self, optuna: Any, trial: Trial, distributions: dict[str, Any]) -> Any:
+    def _known(self, optuna: Any, trial: Trial) -> Any:
         """A trial as Optuna has it; None when it tells nothing: it failed early, or was sampled from another space."""
+        key = (trial.run_id, trial.best)
+        known = self._ended.get(key) if trial.ended else None
+        if known is None:
+            known = self._as_known(optuna, trial)
+            if known is not None and trial.ended:
+                self._ended[key] = _shared(known)
+        return known
+
+    def _as_known(self, optuna: Any, trial: Trial) -> Any:
         params = {}
         for name, expression in self.space.items():
             if name not in trial.parameters:
@@ -64,8 +77,10 @@ class Bayesian(Sampler):
         if best is None or not math.isfinite(best):
             if trial.ended:
                 return None
-            return optuna.trial.create_trial(state=states.RUNNING, params=params, distributions=distributions)
-        return optuna.trial.create_trial(state=states.COMPLETE, value=best, params=params, distributions=distributions)
+            return optuna.trial.create_trial(state=states.RUNNING, params=params, distributions=self._distributions)
+        return optuna.trial.create_trial(
+            state=states.COMPLETE, value=best, params=params, distributions=self._distributions
+        )
 
     def _position(self, name: str, expression: Expression, value: Any) -> Any:
         """The inverse of `_value`; None for a value that the space does not have."""
@@ -75,6 +90,13 @@ class Bayesian(Sampler):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
             return None
         return int(value // (expression.step or 1.0)) if expression.name == spaces.QUNIFORM else float(value)
+
+
+def _shared(known: Any) -> Any:
+    """A trial of which every study has but a number of its own: copied whole, as studies do, they are most of what a
+    sample costs."""
+    known.__deepcopy__ = lambda memo: copy.copy(known)
+    return known
 
 
 def _distribution(optuna: Any, expression: Expression) -> Any:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Header, Query
 from fastapi import Path as PathValue
 from pydantic import BaseModel, ConfigDict, JsonValue
+from starlette.requests import Request
 from starlette.responses import Response
 
 from runyard.contracts.data import datasets as contract
@@ -25,6 +26,7 @@ from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, User, not_allowed
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import Within
+from runyard.server.requests.exact import exact
 from runyard.server.responses.documents import Json, answer, timestamp
 from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datasets
@@ -180,11 +182,13 @@ def content(
     workspace: str,
     id: str,
     path: str,
+    request: Request,
     caller: AnyCaller,
     context: Context,
     range: Annotated[str | None, Header()] = None,
 ) -> Response:
     _may_read(context, caller, workspace)
+    path = exact(request, "path", path)
     definition, maps, _ = _definition(context, workspace, id)
     place_of = places(context, workspace)
     found = listing.find(definition, maps, place_of, path)
@@ -254,7 +258,7 @@ def _described(id: str, found: Sequence[listing.Listed]) -> list[Json]:
             "local": each.local,
             "url": each.url,
             "address": each.address,
-            "content": content + quote(each.path) if each.local or each.datastore else None,
+            "content": content + quote(each.path, errors="surrogateescape") if each.local or each.datastore else None,
         }
         for each in found
     ]

@@ -28,6 +28,7 @@ from runyard.server.middleware.auth import User
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import Within
 from runyard.server.requests import uploads
+from runyard.server.requests.exact import exact
 from runyard.server.responses.documents import Json, answer, timestamp
 from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datastores
@@ -124,6 +125,7 @@ def login(workspace: WithinInputs, name: str, context: Context) -> Response:
 def files(
     workspace: WithinOutputs,
     name: str,
+    request: Request,
     context: Context,
     below: Annotated[str, Query(description="a folder, or one file")] = "",
     after: str | None = None,
@@ -131,6 +133,8 @@ def files(
     addresses: Annotated[bool, Query(description="with an address that reads each file, where there is one")] = False,
 ) -> Response:
     place = places(context, workspace)(name)
+    below = exact(request, "below", below)
+    after = after and exact(request, "after", after)
     key = (workspace, name, "datastore", below)
     going = paused.take((*key, after), paused.Pages) if after is not None else None
     if going is None:
@@ -161,10 +165,12 @@ def content(
     workspace: WithinOutputs,
     name: str,
     path: str,
+    request: Request,
     context: Context,
     range: Annotated[str | None, Header()] = None,
 ) -> Response:
     place = places(context, workspace)(name)
+    path = exact(request, "path", path)
     found = place.look(_path(path))
     if found is None:
         raise Problem(
@@ -179,8 +185,11 @@ def content(
 
 
 @router.get("/{name}/upload", summary="How much of a broken upload is here")
-def upload_size(workspace: WithinOutputs, name: str, path: str, upload: Upload, context: Context) -> Response:
-    staged = Staged(context.settings.home, workspace, datastores.checked(name), _path(path), str(upload))
+def upload_size(
+    workspace: WithinOutputs, name: str, path: str, request: Request, upload: Upload, context: Context
+) -> Response:
+    wanted = _path(exact(request, "path", path))
+    staged = Staged(context.settings.home, workspace, datastores.checked(name), wanted, str(upload))
     return answer({"offset": staged.size})
 
 
@@ -197,7 +206,7 @@ async def write(
     size: Annotated[int | None, Query(ge=0, le=2**62, description="of the whole file; none: that is all")] = None,
 ) -> Response:
     """The file is there when all its bytes have come, and not before."""
-    wanted = _path(path)
+    wanted = _path(exact(request, "path", path))
     place = await run_in_threadpool(_writable, context, workspace, name, wanted, overwrite)
     staged = Staged(context.settings.home, workspace, name.lower(), wanted, upload or uuid4().hex)
     try:
