@@ -246,6 +246,7 @@ def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
         page.locator(f"#tab-{tab}").click()
         page.wait_for_load_state("networkidle")
     assert "<script>" in page.locator(".log-row").first.inner_text()
+    page.locator("#tab-logs").click()
     choice = page.get_by_label("Log", exact=True)
     choice.select_option(f"user_logs/{named}")
     assert "<img src=x" in choice.inner_text()
