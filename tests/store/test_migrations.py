@@ -107,8 +107,8 @@ def test_a_filled_database_gets_what_the_table_of_runs_is_filtered_by(empty_url:
         for number, run in enumerate(("a", "b"), 1):
             _put_run(connection, number, run)
         launch = {"script": "train.py", "arguments": ["--lr", "1e-1", "--name", "x", "--flag"]}
-        for run, text_of in ((1, json.dumps(launch, separators=(",", ":"))), (2, '{"arguments":[broken')):
-            _put(connection, "launches", {"run": run, "launch": text_of})
+        for serial, text_of in ((1, json.dumps(launch, separators=(",", ":"))), (2, '{"arguments":[broken')):
+            _put(connection, "launches", {"run": serial, "launch": text_of})
         for key, value in (("rate", "0.25"), ("owner", "me"), ("none", None)):
             _put_label(connection, 1, key, value)
         first, second, other = (

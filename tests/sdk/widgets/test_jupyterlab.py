@@ -44,9 +44,11 @@ ARGUMENTS = (
 )
 
 
+FORM: Any = nbformat.v4
+
+
 def notebook_of(run: Run) -> Any:
-    form: Any = nbformat.v4
-    notebook = form.new_notebook(cells=[form.new_code_cell(CELL.format(run=run.id))])
+    notebook = FORM.new_notebook(cells=[FORM.new_code_cell(CELL.format(run=run.id))])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return notebook
 
@@ -96,7 +98,7 @@ def lab(tmp_path: Path, workspace: Workspace) -> Iterator[tuple[str, Path]]:
 def test_a_run_below_its_cell(lab: tuple[str, Path], workspace: Workspace, chromium: Browser) -> None:
     run = started(workspace)
     address, folder = lab
-    nbformat.write(notebook_of(run), folder / "run.ipynb")
+    (folder / "run.ipynb").write_text(FORM.writes(notebook_of(run)))
     context = chromium.new_context(viewport={"width": 1100, "height": 900})
     context.set_default_timeout(3 * PATIENCE)
     page: Page = context.new_page()
@@ -122,9 +124,9 @@ def test_a_notebook_that_was_exported_without_network(tmp_path: Path, workspace:
     notebook, page_of_it = tmp_path / "run.ipynb", tmp_path / "run.html"
     executed = notebook_of(run)
     NotebookClient(executed, timeout=300, kernel_name="python3").execute()
-    nbformat.write(executed, notebook)
+    notebook.write_text(FORM.writes(executed))
     python = frameworks.environment("jupyterlab")
-    command = [python, "-m", "nbconvert", "--to", "html", str(notebook), "--output", str(page_of_it)]
+    command = [str(python), "-m", "nbconvert", "--to", "html", str(notebook), "--output", str(page_of_it)]
     environment = {**os.environ, "HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ import re
 import sys
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -223,6 +224,9 @@ def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
     client.ok("POST", f"{path}/journals/w?offset=0", body=journal_lines(["v", EVIL, 1.0, 0.0, None]))
     for file in ("user_logs/std_log.txt", "outputs/evil.md", "outputs/evil.csv", "outputs/evil.json"):
         client.ok("PUT", f"{path}/files/{file}", body=EVIL.encode())
+    named = "<img src=x onerror=alert(1)> & 'x' \u202e\x07.txt"
+    for folder in ("user_logs", "outputs"):
+        client.ok("PUT", f"{path}/files/{quote(f'{folder}/{named}')}", body=EVIL.encode())
     evil_svg = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
     client.ok("PUT", f"{path}/files/outputs/evil.svg", body=evil_svg)
     client.end(evil, "failed", error={"code": EVIL, "message": EVIL, "help": EVIL})
@@ -242,6 +246,15 @@ def test_names_and_texts_are_never_markup(studio: Served, page: Page) -> None:
         page.locator(f"#tab-{tab}").click()
         page.wait_for_load_state("networkidle")
     assert "<script>" in page.locator(".log-row").first.inner_text()
+    page.locator("#tab-logs").click()
+    choice = page.get_by_label("Log", exact=True)
+    choice.select_option(f"user_logs/{named}")
+    assert "<img src=x" in choice.inner_text()
+    page.locator("#tab-files").click()
+    page.locator(".panel-files .files-row", has_text="<img src=x").first.click()
+    page.locator(".panel-files .files-name", has_text="<img src=x").wait_for()
+    page.locator(".panel-files .files-view", has_text="<script>alert").wait_for()
+    assert page.locator("img[src=x]").count() == 0
     for file in ("evil.md", "evil.csv", "evil.json", "evil.svg"):
         page.goto(f"{page.url.partition('#')[0]}#files?file=outputs/{file}")
         page.wait_for_selector(f".panel-files .files-name >> text={file}")

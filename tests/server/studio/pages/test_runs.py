@@ -215,6 +215,11 @@ def test_nothing_shuts_people_out(page: Page, axe: str, theme: str) -> None:
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert breaches(page, axe) == []
+    for button in ("#views-button", "#columns-button"):
+        page.click(button)
+        expect(page.locator("#view-tools .popover:visible")).to_be_in_viewport(ratio=1)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), button
+        page.keyboard.press("Escape")
 
 
 def test_long_names_stay_in_their_column(page: Page, studio: Served) -> None:
