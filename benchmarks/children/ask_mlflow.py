@@ -33,7 +33,7 @@ class Client:
         self._client = MlflowClient()
         found = self._client.get_experiment_by_name(EXPERIMENT)
         self._experiment = found.experiment_id if found else self._client.create_experiment(EXPERIMENT)
-        self._run = self._client.create_run(self._experiment).info.run_id
+        self._run = self._with_files = self._client.create_run(self._experiment).info.run_id
         self._searched = ""
         self._batches, self._kept = 0, 1
         self._folder = Path(tempfile.mkdtemp(prefix="artifact-"))
@@ -53,6 +53,8 @@ class Client:
     def through(self, address: str) -> list[float]:
         mlflow.set_tracking_uri(address)
         self._client, self._kept = MlflowClient(), 0
+        # The client remembers for each run where its files are.
+        self._with_files = self._client.create_run(self._experiment).info.run_id
         return []
 
     def search(self, count: int) -> list[float]:
@@ -82,12 +84,12 @@ class Client:
         with path.open("wb") as file:
             for number in range(size >> 20):
                 file.write(number.to_bytes(8, "big") + piece[8:])
-        return [_timed(lambda: self._client.log_artifact(self._run, str(path)))]
+        return [_timed(lambda: self._client.log_artifact(self._with_files, str(path)))]
 
     def download(self) -> list[float]:
         sent = (self._folder / "artifact.bin").stat().st_size
         place = Path(tempfile.mkdtemp(prefix="back-", dir=self._folder))
-        seconds = _timed(lambda: self._client.download_artifacts(self._run, "artifact.bin", str(place)))
+        seconds = _timed(lambda: self._client.download_artifacts(self._with_files, "artifact.bin", str(place)))
         if (place / "artifact.bin").stat().st_size != sent:
             raise SystemExit("the artifact came back with another size")
         return [seconds]
