@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -27,15 +28,15 @@ from benchmarks.table import NOTHING, Table, duration, durations, not_measured, 
 from benchmarks.venvs import Environment, NotInstalled, Say, variables
 
 TITLE = "MLflow's client, by the server that it talks to"
-PEER, OURS = "mlflow server", "Runyard"
-COLUMNS = ("call", PEER, OURS, "times as fast", f"CPU of {PEER}", f"CPU of {OURS}", "CPU of the client")
+PEER, OURS, NO_SERVER = "mlflow server", "Runyard", "nothing"
+COLUMNS = ("call", PEER, OURS, "times as fast", "a server that does nothing", f"CPU of {PEER}", f"CPU of {OURS}")
 CLIENTS = 8
 IN_A_RUN = "log_metric in a run"
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much is done. The whole is some three minutes for each server on two cores."""
+    """How much is done. The whole is some two minutes for each server on two cores."""
 
     calls: int
     batches: int
@@ -43,17 +44,15 @@ class Amounts:
     size: int
 
 
-FULL, QUICK = Amounts(200, 50, 300, 1 << 30), Amounts(20, 5, 20, 50 << 20)
+FULL, QUICK = Amounts(200, 100, 100_000, 1 << 30), Amounts(20, 5, 1000, 50 << 20)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The seconds of calls, and what the server and the client have used of a processor for each; None where that is
-    not known."""
+    """The seconds of calls, and what the server has used of a processor for each; None where that is not known."""
 
     seconds: list[float]
     cpu: float | None
-    client: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,13 @@ class Server:
     address: str
     process: psutil.Process
     more: dict[str, str]
+    fill: tuple[str, ...]
+    """The command that fills its database; the number of runs is to follow."""
 
 
 def run(quick: bool, say: Say) -> list[Table]:
     amounts, only = QUICK if quick else FULL, os.environ.get("RUNYARD_BENCHMARK_ONLY", "")
-    taken: dict[str, dict[str, Sample]] = {PEER: {}, OURS: {}}
+    taken: dict[str, dict[str, Sample]] = {PEER: {}, OURS: {}, NO_SERVER: {}}
     missing = {}
     versions = ""
     with tempfile.TemporaryDirectory(prefix="mlflow-benchmark-", ignore_cleanup_errors=True) as name:
@@ -81,16 +82,17 @@ def run(quick: bool, say: Say) -> list[Table]:
                 say(f"{title}: starting")
                 with server(folder, say) as started:
                     told = partial(_say_of, say, title)
-                    taken[title] = _measured(started, client, folder, amounts, told)
+                    taken[title], nothing = _measured(started, client, folder, amounts, told)
+                    taken[NO_SERVER].update(nothing)
             except (NotInstalled, Failed, TimeoutError) as error:
                 missing[title] = str(error)
             shutil.rmtree(folder, ignore_errors=True)
     rows = [_row(call, taken) for call in dict.fromkeys([*taken[OURS], *taken[PEER]])]
     rows += [not_measured(title, reason, len(COLUMNS)) for title, reason in missing.items()]
     notes = (
-        f"MLflow {versions}, both ways over HTTP on loopback, SQLite; CPU is that by call. What the client uses itself "
-        "it uses with any server, so no server is ahead by more than that leaves. Searches give "
-        f"100 of {amounts.runs} runs; the history has {amounts.batches * 1000:,} points; the file has "
+        f"MLflow {versions}, both ways over HTTP on loopback, SQLite; CPU is that of the server by call. A server that "
+        "does nothing sends bytes that it has ready: what the client takes with it, it takes with any. Searches give "
+        f"100 of {amounts.runs:,} runs; the history has {amounts.batches * 1000:,} points; the file has "
         f"{amounts.size >> 20:,} MiB; eight clients log at once, and theirs is the time of all by the number of calls.",
         "In a run: a submitted script, whose node runner keeps what is logged and answers; in the other column the "
         "same script alone, with the server's address.",
@@ -102,35 +104,45 @@ def _say_of(say: Say, title: str, said: str) -> None:
     say(f"{title}: {said}")
 
 
-def _measured(server: Server, client: Environment, folder: Path, amounts: Amounts, say: Say) -> dict[str, Sample]:
-    found: dict[str, Sample] = {}
-    found[IN_A_RUN] = _in_a_run(server, client, folder, amounts.calls)
+Samples = dict[str, Sample]
+
+
+def _measured(server: Server, client: Environment, folder: Path, amounts: Amounts, say: Say) -> tuple[Samples, Samples]:
+    """The samples of a server, and those of one that does nothing but say the same as ours."""
+    found = {IN_A_RUN: _in_a_run(server, client, folder, amounts.calls)}
+    say(f"filling with {amounts.runs:,} runs")
+    measure.answer([*server.fill, str(amounts.runs)], {"PYTHONPATH": str(venvs.CHECKOUT)})
     address = {"MLFLOW_TRACKING_URI": server.address, **server.more, "TMPDIR": str(folder)}
     conversation = Conversation([client.python, measure.script("ask_mlflow.py")], folder / "client.log", **address)
     with contextlib.closing(conversation):
         conversation.answer(timeout=120)
-        conversation.ask("log_metric", 3)  # what the first calls load
-        steps: tuple[tuple[str, list[object], int], ...] = (
-            ("log_metric", ["log_metric", amounts.calls], amounts.calls),
-            ("log_batch(1000)", ["log_batch", amounts.batches], amounts.batches),
-            ("", ["fill", amounts.runs], 1),
-            ("search_runs, filtered", ["search", 10], 10),
-            ("search_runs, ordered by a metric", ["ordered", 10], 10),
-            ("get_metric_history", ["history"], 1),
-            ("log_artifact", ["upload", amounts.size], 1),
-            ("download_artifacts", ["download"], 1),
-            (
-                f"log_metric, {CLIENTS} clients",
-                ["clients", CLIENTS, amounts.calls // 4],
-                CLIENTS * (amounts.calls // 4),
-            ),
-        )
-        for call, words, count in steps:
-            say(call or "filling")
-            before = _cpu(server.process)
-            said = conversation.ask(*words, timeout=300)
-            if call:
-                found[call] = Sample(said["seconds"], (_cpu(server.process) - before) / count, said["cpu"] / count)
+        found.update(_asked(conversation, server.process, amounts, say))
+        if "RUNYARD_HOME" not in server.more:
+            return found, {}
+        with _nothing(server, folder) as prepared:
+            conversation.ask("through", prepared.address)
+            return found, _asked(conversation, prepared.process, amounts, lambda said: None)
+
+
+def _asked(conversation: Conversation, server: psutil.Process, amounts: Amounts, say: Say) -> Samples:
+    found = {}
+    conversation.ask("log_metric", 3)  # what the first calls load
+    many = CLIENTS * (amounts.calls // 4)
+    steps: tuple[tuple[str, list[object], int], ...] = (
+        ("log_metric", ["log_metric", amounts.calls], amounts.calls),
+        ("search_runs, filtered", ["search", 10], 10),
+        ("search_runs, ordered by a metric", ["ordered", 10], 10),
+        ("log_batch(1000)", ["log_batch", amounts.batches], amounts.batches),
+        ("get_metric_history", ["history"], 1),
+        ("log_artifact", ["upload", amounts.size], 1),
+        ("download_artifacts", ["download"], 1),
+        (f"log_metric, {CLIENTS} clients", ["clients", CLIENTS, amounts.calls // 4], many),
+    )
+    for call, words, count in steps:
+        say(call)
+        before = _cpu(server)
+        said = conversation.ask(*words, timeout=300)
+        found[call] = Sample(said["seconds"], (_cpu(server) - before) / count)
     return found
 
 
@@ -157,14 +169,12 @@ def _in_a_run(server: Server, client: Environment, folder: Path, calls: int) -> 
     return Sample(json.loads(told.read_text()), (_cpu(server.process) - before) / calls)
 
 
-def _row(call: str, taken: dict[str, dict[str, Sample]]) -> tuple[str, ...]:
-    peer, ours = taken[PEER].get(call), taken[OURS].get(call)
+def _row(call: str, taken: dict[str, Samples]) -> tuple[str, ...]:
+    peer, ours, nothing = (taken[title].get(call) for title in (PEER, OURS, NO_SERVER))
     ahead = ratio(peer.seconds, ours.seconds) if peer and ours else NOTHING
-    times = [durations(each.seconds) if each else NOTHING for each in (peer, ours)]
-    by_itself = ours.client if ours else peer.client if peer else None
-    cpu = [None if each is None else each.cpu for each in (peer, ours)]
-    shown = [NOTHING if each is None else duration(each) for each in (*cpu, by_itself)]
-    return (call, *times, ahead, *shown)
+    times = [durations(each.seconds) if each else NOTHING for each in (peer, ours, nothing)]
+    cpu = [duration(each.cpu) if each and each.cpu is not None else NOTHING for each in (peer, ours)]
+    return (call, *times[:2], ahead, times[2], *cpu)
 
 
 @contextlib.contextmanager
@@ -177,8 +187,9 @@ def _mlflow(folder: Path, say: Say) -> Iterator[Server]:
         "--artifacts-destination",
         f"{folder}/artifacts",
     ]
+    fill = (trackers.python, measure.script("fill_searched_mlflow.py"), f"{folder}/mlflow.db")
     with _up(command, port, folder, {"TMPDIR": str(folder)}) as process:
-        yield Server(f"http://127.0.0.1:{port}", process, {})
+        yield Server(f"http://127.0.0.1:{port}", process, {}, fill)
 
 
 @contextlib.contextmanager
@@ -187,7 +198,17 @@ def _runyard(folder: Path, say: Say) -> Iterator[Server]:
     more = {"RUNYARD_HOME": str(home)}
     with _up([ours.command("runyard"), "serve", "--port", str(port)], port, folder, more) as process:
         token = (home / "token").read_text("utf-8").strip()
-        yield Server(f"http://127.0.0.1:{port}/mlflow/local", process, {**more, "MLFLOW_TRACKING_TOKEN": token})
+        fill = (ours.python, measure.script("fill_searched_runyard.py"), str(home))
+        address = f"http://127.0.0.1:{port}/mlflow/local"
+        yield Server(address, process, {**more, "MLFLOW_TRACKING_TOKEN": token}, fill)
+
+
+@contextlib.contextmanager
+def _nothing(server: Server, folder: Path) -> Iterator[Server]:
+    port, at = measure.free_port(), urlsplit(server.address)
+    command = [sys.executable, measure.script("answer_prepared.py"), str(port), f"{at.scheme}://{at.netloc}"]
+    with _up(command, port, folder, server.more) as process:
+        yield Server(f"http://127.0.0.1:{port}{at.path}", process, server.more, ())
 
 
 @contextlib.contextmanager

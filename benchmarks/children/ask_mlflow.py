@@ -3,9 +3,9 @@
     ask_mlflow.py          MLFLOW_TRACKING_URI and MLFLOW_TRACKING_TOKEN say which server
     ask_mlflow.py FILE N   what a script in a run does: log N points, and write the seconds of the calls to FILE
 
-Each line is a JSON list: ["log_metric", N], ["log_batch", N], ["fill", RUNS], ["search", N], ["ordered", N],
-["history"], ["upload", BYTES], ["download"], ["clients", HOW_MANY, N]. The answer has the seconds of each call, and
-those of a processor that the client has used for all of them.
+Each line is a JSON list: ["log_metric", N], ["log_batch", N], ["search", N], ["ordered", N], ["history"],
+["upload", BYTES], ["download"], ["clients", HOW_MANY, N], or ["through", ADDRESS] to ask a server from then on that
+keeps nothing. The answer has the seconds of each call.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pathlib import Path
 
 import mlflow
 from mlflow import MlflowClient
-from mlflow.entities import Metric, Param
+from mlflow.entities import Metric
 
-EXPERIMENT, PAGE, POINTS = "measured", 100, 1000
+EXPERIMENT, SEARCHED, PAGE, POINTS = "measured", "list", 100, 1000
 
 
 class Client:
@@ -33,8 +33,9 @@ class Client:
         self._client = MlflowClient()
         found = self._client.get_experiment_by_name(EXPERIMENT)
         self._experiment = found.experiment_id if found else self._client.create_experiment(EXPERIMENT)
-        self._run = self._client.create_run(self._experiment).info.run_id
-        self._batches = 0
+        self._run = self._with_files = self._client.create_run(self._experiment).info.run_id
+        self._searched = ""
+        self._batches, self._kept = 0, 1
         self._folder = Path(tempfile.mkdtemp(prefix="artifact-"))
 
     def log_metric(self, count: int) -> list[float]:
@@ -46,14 +47,14 @@ class Client:
             now, first = int(time.time() * 1000), self._batches * POINTS
             points = [Metric("many", float(step), now, step) for step in range(first, first + POINTS)]
             seconds.append(_timed(partial(self._client.log_batch, self._run, metrics=points)))
-            self._batches += 1
+            self._batches += self._kept
         return seconds
 
-    def fill(self, runs: int) -> list[float]:
-        for number in range(runs):
-            made = self._client.create_run(self._experiment).info.run_id
-            points = [Metric("acc", number / runs, int(time.time() * 1000), 0)]
-            self._client.log_batch(made, metrics=points, params=[Param("lr", str(number % 2))])
+    def through(self, address: str) -> list[float]:
+        mlflow.set_tracking_uri(address)
+        self._client, self._kept = MlflowClient(), 0
+        # The client remembers for each run where its files are.
+        self._with_files = self._client.create_run(self._experiment).info.run_id
         return []
 
     def search(self, count: int) -> list[float]:
@@ -63,7 +64,10 @@ class Client:
         return [_timed(lambda: self._found("", ["metrics.acc DESC"])) for _ in range(count)]
 
     def _found(self, condition: str, order: list[str] | None = None) -> None:
-        if not self._client.search_runs([self._experiment], condition, max_results=PAGE, order_by=order):
+        if not self._searched:
+            found = self._client.get_experiment_by_name(SEARCHED)
+            self._searched = found.experiment_id if found else ""
+        if not self._client.search_runs([self._searched], condition, max_results=PAGE, order_by=order):
             raise SystemExit("the search found nothing")
 
     def history(self) -> list[float]:
@@ -80,13 +84,12 @@ class Client:
         with path.open("wb") as file:
             for number in range(size >> 20):
                 file.write(number.to_bytes(8, "big") + piece[8:])
-        return [_timed(lambda: self._client.log_artifact(self._run, str(path)))]
+        return [_timed(lambda: self._client.log_artifact(self._with_files, str(path)))]
 
     def download(self) -> list[float]:
         sent = (self._folder / "artifact.bin").stat().st_size
-        place = self._folder / "back"
-        place.mkdir()
-        seconds = _timed(lambda: self._client.download_artifacts(self._run, "artifact.bin", str(place)))
+        place = Path(tempfile.mkdtemp(prefix="back-", dir=self._folder))
+        seconds = _timed(lambda: self._client.download_artifacts(self._with_files, "artifact.bin", str(place)))
         if (place / "artifact.bin").stat().st_size != sent:
             raise SystemExit("the artifact came back with another size")
         return [seconds]
@@ -116,11 +119,6 @@ def _timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _cpu() -> float:
-    """Seconds of a processor that this process, and those that it has waited for, have used."""
-    return sum(os.times()[:4])
-
-
 def in_a_run(file: str, count: int) -> None:
     with mlflow.start_run():
         mlflow.log_metric("loss", 0.0, step=0)  # what is loaded lazily
@@ -133,9 +131,7 @@ def main() -> None:
     print("{}", flush=True)
     for line in sys.stdin:
         action, *more = json.loads(line)
-        before = _cpu()
-        seconds = getattr(client, action)(*more)
-        print(json.dumps({"seconds": seconds, "cpu": _cpu() - before}), flush=True)
+        print(json.dumps({"seconds": getattr(client, action)(*more)}), flush=True)
 
 
 if __name__ == "__main__":

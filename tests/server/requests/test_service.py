@@ -76,7 +76,7 @@ def asked_for(store: Store, *names: str, former: Revision | None = None, **more:
     asked = RevisionRequest(models=list(names) or None, **more)
     with store.database.read() as connection:
         secrets = Secrets(store.objects.folder, "key")
-        return service.revision(connection, secrets, "local", asked, "", Settings(), former)
+        return service.revision(connection, store.objects, secrets, "local", asked, "", Settings(), former)
 
 
 def test_a_model_without_code_gets_the_environment_of_its_framework(store: Store) -> None:

@@ -73,6 +73,34 @@ def test_filters_orders_and_pages(filled: Filled) -> None:
         assert len(found(view=ALL)) == 8
 
 
+FILTERS = (
+    *("metrics.acc > 0.2", "metrics.acc != 0.5", "params.lr = '0.1'", "params.lr != '0.1'", "params.lr IS NULL"),
+    *("metrics.acc <= 0.6 and tags.team = 'red'", "run_name LIKE 'r1%' and metrics.acc >= 0", "metrics.none > 0"),
+    *("tags.mlflow.runName IN ('r3', 'r17')", "params.lr = '0.2' and params.lr = '0.1'"),
+)
+
+
+@pytest.mark.parametrize("most", [0, 5, 12, 10_000])
+def test_the_last_runs_say_the_same_as_all_of_them(filled: Filled, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_search, "_MOST_LOOKED_AT", most)
+    for number in range(20):
+        metrics = {} if number % 7 == 5 else {"acc": math.nan if number == 4 else number / 20}
+        params = {} if number % 6 == 1 else {"lr": f"0.{number % 3}"}
+        filled.run(metrics, params, {"team": "red" if number % 4 else "blue"}, display_name=f"r{number}")
+    with filled.store.database.read() as connection:
+        here = list(connection.scalars(select(tables.experiments.c.serial)))
+        for filter in FILTERS:
+            pages: list[int] = []
+            token: str | None = None
+            while True:
+                serials, token = run_search.find(connection, Asked(here, filter, limit=2, token=token))
+                pages += filled.numbers(connection, serials)
+                if token is None:
+                    break
+            asked = Asked(here, filter, order_by=["attributes.start_time DESC"])  # which asks indexes
+            assert pages == filled.numbers(connection, run_search.find(connection, asked)[0]), filter
+
+
 def test_times_as_mlflow_writes_them() -> None:
     from datetime import datetime, timezone
 

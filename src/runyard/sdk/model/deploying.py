@@ -54,7 +54,9 @@ def deploy(
         if model.model_framework == model.Framework.MLFLOW:
             from runyard.sdk.model.mlflow_environment import environment_of
 
-            request["launch"] = _where(environment_of(model))
+            environment = environment_of(model)
+            if environment is not None:
+                request["launch"] = _where(environment)
     else:
         launch, variables = launch_part(workspace, name, inference_config)
         request["launch"] = launch

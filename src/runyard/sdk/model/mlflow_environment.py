@@ -1,4 +1,5 @@
-"""The environment that a model of MLflow names: what its `requirements.txt` lists is installed for its service."""
+"""The environment that a model of MLflow names in its `conda.yaml`, where there is no `requirements.txt` beside it:
+that is read by the server."""
 
 from __future__ import annotations
 
@@ -16,23 +17,21 @@ if TYPE_CHECKING:
 REQUIREMENTS, CONDA = "requirements.txt", "conda.yaml"
 
 
-def environment_of(model: Model) -> Environment:
-    """The environment of a model; UserErrorException where its files name none."""
+def environment_of(model: Model) -> Environment | None:
+    """The environment that a model names; None where the server knows it. UserErrorException where its files name
+    none."""
     from runyard.sdk.environment.environment import Environment
 
     links = model.get_sas_urls()
-    for name in (REQUIREMENTS, CONDA):
-        place = next((each for each in sorted(links, key=len) if each.rpartition("/")[2] == name), None)
-        if place is None:
-            continue
+    places = {each.rpartition("/")[2]: each for each in sorted(links, key=len, reverse=True)}
+    if REQUIREMENTS in places:
+        return None
+    if CONDA in places:
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / name
-            with urllib.request.urlopen(links[place], timeout=60) as answer:
+            file = Path(folder) / CONDA
+            with urllib.request.urlopen(links[places[CONDA]], timeout=60) as answer:
                 file.write_bytes(answer.read())
-            called = f"mlflow-{model.name}"
-            if name == REQUIREMENTS:
-                return Environment.from_pip_requirements(called, file)
-            return Environment.from_conda_specification(called, file)
+            return Environment.from_conda_specification(f"mlflow-{model.name}", file)
     raise UserErrorException(
         f"The model {model.id} has neither a {REQUIREMENTS} nor a {CONDA}, as mlflow.<flavour>.log_model writes them: "
         "give an InferenceConfig with an environment."

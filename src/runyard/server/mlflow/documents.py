@@ -58,12 +58,16 @@ def run(row: RunDetails) -> Json:
             "params": [{"key": key, "value": value or ""} for key, value in row.parameters.items()],
             "tags": [{"key": key, "value": value or ""} for key, value in tags_of(row).items()],
         },
-        "inputs": {
-            "dataset_inputs": row.inputs.datasets,
-            "model_inputs": [{"model_id": id} for id, _ in row.inputs.models],
-        },
-        "outputs": {"model_outputs": [{"model_id": id, "step": step} for id, step in row.inputs.outputs]},
+        # A client takes a tenth of its time for a run to read that there is nothing of these.
+        "inputs": _there(
+            dataset_inputs=row.inputs.datasets, model_inputs=[{"model_id": id} for id, _ in row.inputs.models]
+        ),
+        "outputs": _there(model_outputs=[{"model_id": id, "step": step} for id, step in row.inputs.outputs]),
     }
+
+
+def _there(**lists: list[Any]) -> Json:
+    return {name: found for name, found in lists.items() if found}
 
 
 def run_info(row: RunDetails) -> Json:

@@ -16,14 +16,18 @@ from runyard.contracts.services import states
 from runyard.contracts.services.runtime_environments import RUNTIMES, runtime_environment
 from runyard.contracts.services.settings import BadSettings, Settings
 from runyard.server.middleware.problems import Problem
-from runyard.server.requests import run_environment
+from runyard.server.requests import mlflow_environment, run_environment
 from runyard.server.requests.definitions import storing
 from runyard.store.assets import models
 from runyard.store.assets.services import NewRevision, Revision
 from runyard.store.content import snapshots
+from runyard.store.content.objects import Objects
 from runyard.store.content.secrets import Secrets
 
 Json = dict[str, Any]
+
+MLFLOW = "MLflow"
+"""The framework of models that MLflow wrote, which name what they need."""
 
 TRITON = "Multi"
 """The framework of a folder of models for Triton, which SDK v1 served without code, and this does not."""
@@ -104,6 +108,7 @@ def checked_settings(given: Mapping[str, Any], base: Settings) -> Settings:
 
 def revision(
     connection: Connection,
+    objects: Objects,
     secrets: Secrets,
     workspace: str,
     asked: RevisionRequest,
@@ -119,7 +124,7 @@ def revision(
     if asked.launch is not None:
         launch, snapshot_id = _launch(connection, secrets, workspace, asked.launch), asked.launch.snapshot_id
     if launch is None or (not launch["entry_script"] and launch.get("chosen", True)):
-        launch, snapshot_id = _without_code(connection, workspace, served, launch, bool(settings.gpu)), None
+        launch, snapshot_id = _without_code(connection, objects, workspace, served, launch, bool(settings.gpu)), None
     return NewRevision(version, served, launch, settings, snapshot_id, reason)
 
 
@@ -185,26 +190,40 @@ def _check_script(connection: Connection, asked: ServiceLaunch) -> None:
 
 
 def _without_code(
-    connection: Connection, workspace: str, served: Sequence[Json], launch: Json | None, gpu: bool
+    connection: Connection, objects: Objects, workspace: str, served: Sequence[Json], launch: Json | None, gpu: bool
 ) -> Json:
-    """The launch of a service that is nothing but a model, in the environment for its framework."""
+    """The launch of a service that is nothing but a model, in the environment for its framework, or that it names."""
     if len(served) != 1:
         raise bad(
             f"A service without an entry script serves one model, and this one has {len(served)}: give an entry script "
             "(InferenceConfig), or one model."
         )
     (model,) = served
+    definition = _definition(connection, objects, model, gpu)
+    base = launch or ServiceLaunch(snapshot_id=None).model_dump(exclude={"snapshot_id"})
+    document = {**base, "environment": specification_of(definition).as_dict(), "definition": definition}
+    settled, _ = run_environment.settle(connection, workspace, document, definition)
+    return {**settled, "entry_script": None, "chosen": True}
+
+
+def _definition(connection: Connection, objects: Objects, model: Json, gpu: bool) -> Json:
+    if model["framework"] == MLFLOW:
+        named = mlflow_environment.definition_of(connection, objects, model, gpu)
+        if named is None:
+            raise bad(
+                f"The model {model['id']} has no {mlflow_environment.REQUIREMENTS} that lists what it needs, as "
+                "mlflow.<flavour>.log_model writes it: give an environment (InferenceConfig)."
+            )
+        return named
     found = runtime_environment(model["framework"], model["framework_version"], gpu)
     if found is None:
         hint = " Models for Triton need Triton itself." if model["framework"] == TRITON else ""
         raise bad(
             f"The model {model['id']} has the framework {model['framework']!r}, which is not served without code: "
-            f"register it as one of {', '.join(sorted(RUNTIMES))}, or give an entry script (InferenceConfig).{hint}"
+            f"register it as one of {', '.join(sorted([*RUNTIMES, MLFLOW]))}, or give an entry script "
+            f"(InferenceConfig).{hint}"
         )
-    base = launch or ServiceLaunch(snapshot_id=None).model_dump(exclude={"snapshot_id"})
-    document = {**base, "environment": specification_of(found.definition).as_dict(), "definition": found.definition}
-    settled, _ = run_environment.settle(connection, workspace, document, found.definition)
-    return {**settled, "entry_script": None, "chosen": True}
+    return found.definition
 
 
 def bad(title: str) -> Problem:

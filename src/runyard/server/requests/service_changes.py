@@ -39,7 +39,7 @@ def deploy(context: ServerContext, workspace: str, asked: ServiceRequest) -> Ser
     with context.store.database.read() as connection:  # refused before a port is looked for and a key is made
         if found is not None:
             raise _exists(found)
-        requests.revision(connection, context.secrets, workspace, asked, version, settings)
+        requests.revision(connection, context.store.objects, context.secrets, workspace, asked, version, settings)
         taken = services.ports(connection)
     port = ports.check(settings.host, settings.port, taken) if settings.port else ports.pick(settings.host, taken)
     names = {each: context.secrets.keep_own(random.token_urlsafe(32)) for each in ("primary", "secondary", "signing")}
@@ -63,7 +63,9 @@ def deploy(context: ServerContext, workspace: str, asked: ServiceRequest) -> Ser
             )
             traffic = 100.0 if asked.traffic_percentile is None else asked.traffic_percentile
             services.add_version(connection, row, version, replicas_of(settings), traffic, True, False)
-            new = requests.revision(connection, context.secrets, workspace, asked, version, settings)
+            new = requests.revision(
+                connection, context.store.objects, context.secrets, workspace, asked, version, settings
+            )
             services.add_revision(connection, row, new)
             row = _noted(connection, row)
     except BaseException:
@@ -165,7 +167,14 @@ def _overwrite(context: ServerContext, row: Service, asked: ServiceRequest) -> S
         settings = requests.checked_settings(given, base)
         version = _default(row)
         new = requests.revision(
-            connection, context.secrets, row.workspace, asked, version.name, settings, reason="overwritten"
+            connection,
+            context.store.objects,
+            context.secrets,
+            row.workspace,
+            asked,
+            version.name,
+            settings,
+            reason="overwritten",
         )
         services.set_version(connection, row, version.name, replicas=replicas_of(settings))
         number = services.add_revision(connection, row, new)
@@ -210,7 +219,15 @@ def with_changes(
     new_code = asked.models is not None or asked.launch is not None
     if new_code or _for_processes(settings) != _for_processes(former.settings):
         new = requests.revision(
-            connection, context.secrets, row.workspace, asked, version.name, settings, former, "updated"
+            connection,
+            context.store.objects,
+            context.secrets,
+            row.workspace,
+            asked,
+            version.name,
+            settings,
+            former,
+            "updated",
         )
         number = services.add_revision(connection, row, new)
         values["operation"] = services.begun("update", f"Bringing up revision {number}")

@@ -35,7 +35,7 @@ def add_version(context: ServerContext, workspace: str, name: str, version: str,
         services.add_version(
             connection, row, version, replicas_of(settings), share, bool(asked.is_default), bool(asked.is_control)
         )
-        new = requests.revision(connection, context.secrets, workspace, asked, version, settings)
+        new = requests.revision(connection, context.store.objects, context.secrets, workspace, asked, version, settings)
         services.add_revision(connection, row, new)
         operation = services.begun("create_version", f"Bringing up version {version}")
         return services.change(connection, row, state=states.TRANSITIONING, operation=operation)

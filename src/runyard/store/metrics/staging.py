@@ -87,7 +87,9 @@ def settle(database: Database, run_ids: Iterable[str]) -> None:
 
 def settle_experiments(database: Database, experiments: Sequence[int]) -> None:
     """Fold what is staged for the runs of these experiments."""
-    of_these = select(staged_lines.c.run).join(tables.runs).where(tables.runs.c.experiment.in_(experiments)).distinct()
+    # Not a join: SQLite would go through all runs of the experiments, to see for each whether lines wait.
+    waiting_ones = tables.runs.c.serial.in_(select(staged_lines.c.run))
+    of_these = select(tables.runs.c.serial).where(tables.runs.c.experiment.in_(experiments), waiting_ones)
     with database.read() as connection:
         waiting = list(connection.scalars(of_these))
     _fold_each(database, waiting)

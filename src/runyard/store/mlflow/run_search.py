@@ -3,7 +3,8 @@
 Where runs are ordered by a metric, the index of last values gives them in that order, however many there are: first
 those that have a number, then those that have what is none, then those that lack the metric, as MLflow has it in either
 direction. Without an order, the newest come first. A page begins at a number of rows, and its token says in which of
-these parts.
+these parts. The newest are looked for among the last runs first, one by one: most that is asked for is found there, and
+to have indexes tell all runs that fulfil a wide condition takes many times as long.
 """
 
 from __future__ import annotations
@@ -97,6 +98,10 @@ _NUMBERS, _NO_NUMBERS, _WITHOUT = "v", "n", "w"
 """The parts of an order by a metric: runs with a number, runs with what is none, and runs without the metric."""
 
 
+_LOOKED_AT, _MOST_LOOKED_AT = 20, 10_000
+"""How many of the last runs are looked at for each that is wanted, and for all of them."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """A search. `experiments` are serials."""
@@ -116,21 +121,25 @@ def find(connection: Connection, asked: Asked) -> tuple[list[int], str | None]:
     part, offset = _place(asked.token)
     if not asked.experiments:
         return [], None
+    parts: dict[str, Callable[[Conditions], Select[Any]]]
     if orders and orders[0].kind == METRIC:
         parts = {
-            _NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders),
-            _NO_NUMBERS: _by_metric(asked, _all(connection, asked, conditions), conditions, orders, no_numbers=True),
-            _WITHOUT: _without(asked, _all(connection, asked, conditions), conditions, orders),
+            _NUMBERS: lambda holding: _by_metric(asked, holding, conditions, orders),
+            _NO_NUMBERS: lambda holding: _by_metric(asked, holding, conditions, orders, no_numbers=True),
+            _WITHOUT: lambda holding: _without(asked, holding, conditions, orders),
         }
     else:
-        parts = {_NUMBERS: _plain(asked, _all(connection, asked, conditions), orders)}
+        parts = {_NUMBERS: lambda holding: _plain(asked, holding, orders)}
     if part not in parts:
         raise _no_token(asked.token)
     found: list[int] = []
     names = list(parts)
+    holding = [_condition(connection, asked.experiments, each) for each in conditions]
     for name in names[names.index(part) :]:
         left = asked.limit - len(found)
-        some = list(connection.scalars(parts[name].limit(left + 1).offset(offset)))
+        some = None if orders else _among_the_last(connection, asked, conditions, offset)
+        if some is None:
+            some = list(connection.scalars(parts[name](holding).limit(left + 1).offset(offset)))
         found += some[:left]
         if len(some) > left:
             return found, f"{name}{offset + left}"
@@ -164,6 +173,25 @@ def _plain(asked: Asked, holding: Conditions, orders: Sequence[Order]) -> Select
     query = select(runs.c.serial).where(*_scope(asked), *holding)
     query, terms = _ordered(query, orders)
     return query.order_by(*terms, runs.c.serial.desc())
+
+
+def _among_the_last(
+    connection: Connection, asked: Asked, conditions: Sequence[Condition], offset: int
+) -> list[int] | None:
+    """What a page begins with, and one more, found among the last runs of an experiment; None when it is not there."""
+    wanted = offset + asked.limit + 1
+    looked_at = min(wanted * _LOOKED_AT, _MOST_LOOKED_AT)
+    if not conditions or len(asked.experiments) != 1 or looked_at < 2 * wanted:
+        return None
+    scope = _within(runs.c.experiment, asked.experiments)
+    before = connection.scalar(
+        select(runs.c.serial).where(scope).order_by(runs.c.serial.desc()).limit(1).offset(looked_at)
+    )
+    holding = [_condition(connection, asked.experiments, each, one_by_one=True) for each in conditions]
+    if before is not None:
+        holding.append(runs.c.serial > before)
+    found = list(connection.scalars(_plain(asked, holding, ()).limit(asked.limit + 1).offset(offset)))
+    return found if before is None or len(found) > asked.limit else None
 
 
 def _by_metric(
@@ -261,11 +289,13 @@ def _ordered(query: Select[Any], orders: Sequence[Order]) -> tuple[Select[Any], 
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-def _all(connection: Connection, asked: Asked, conditions: Sequence[Condition]) -> Conditions:
-    return [_condition(connection, asked.experiments, each) for each in conditions]
-
-
-def _condition(connection: Connection, here: Sequence[int], asked: Condition) -> ColumnElement[bool]:
+def _condition(
+    connection: Connection, here: Sequence[int], asked: Condition, one_by_one: bool = False
+) -> ColumnElement[bool]:
+    """That a run fulfils a condition. With `one_by_one`, few runs are asked, and each for what it has."""
+    if asked.kind == METRIC and one_by_one:
+        named = func.coalesce(series.c.sorted_as, b"") == fingerprint(asked.key)  # as for orders
+        return exists(select(1).where(series.c.run == runs.c.serial, named, _compared(series, asked)))
     if asked.kind == METRIC:
         # Not `exists`: the index has the runs that are meant, and to look for each run in it would take much longer.
         mine = and_(_within(series.c.experiment, here), series.c.sorted_as == fingerprint(asked.key))
@@ -276,7 +306,7 @@ def _condition(connection: Connection, here: Sequence[int], asked: Condition) ->
         kinds = (labels.PARAMETER,) if asked.kind == PARAMETER else tags
         matching = or_(*(labels.matches(label_rows, kind, asked.key, None) for kind in kinds))
         columns = (label_rows.c.run, label_rows.c.value, label_rows.c.value_hash)
-        return _of_texts(connection, asked, matching, *columns)
+        return _of_texts(connection, asked, matching, *columns, one_by_one)
     if asked.kind == DATASET:
         known: dict[str, ColumnElement[Any]] = {
             "name": run_datasets.c.name,
@@ -353,6 +383,7 @@ def _of_texts(
     owner: ColumnElement[int],
     column: ColumnElement[Any],
     hashed: ColumnElement[Any],
+    one_by_one: bool,
 ) -> ColumnElement[bool]:
     """A condition on parameters or tags: a run that lacks the key fulfils none but IS NULL."""
     mine = and_(owner == runs.c.serial, keyed)
@@ -361,7 +392,12 @@ def _of_texts(
     if asked.sign == "IS NOT NULL":
         return exists(select(1).where(mine))
     if asked.sign == "=":
-        return runs.c.serial.in_(select(owner).where(keyed, hashed == fingerprint(str(asked.value))))
+        valued = hashed == fingerprint(str(asked.value))
+        return (
+            exists(select(1).where(mine, valued))
+            if one_by_one
+            else runs.c.serial.in_(select(owner).where(keyed, valued))
+        )
     return exists(select(1).where(mine, _textual(connection, column, asked)))
 
 

@@ -119,6 +119,8 @@ def _whole(here: Here, found: list[Json]) -> list[Json]:
             each["experiment"] = of[id]
             rows, _ = models.find(connection, here.workspace, ModelFilter(run_id=info["run_id"]), _MOST_VERSIONS, None)
             each["model_versions"] = model_versions.several(connection, here.workspace, rows)
+            each["inputs"] = {"dataset_inputs": [], "model_inputs": [], **each["inputs"]}
+            each["outputs"] = {"model_outputs": [], **each["outputs"]}
             for dataset in each["inputs"]["dataset_inputs"]:
                 dataset.setdefault("tags", [])
                 dataset["dataset"] = {**dict.fromkeys(_OF_DATASET), **dataset["dataset"]}
