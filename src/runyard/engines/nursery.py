@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -159,6 +159,12 @@ class Nursery:
         if isinstance(answer, OSError):
             raise answer
         return answer
+
+    @contextlib.contextmanager
+    def none_starts(self) -> Iterator[None]:
+        """No runner takes up another run meanwhile: whoever is found at work for a run works for that one."""
+        with self._asking:
+            yield
 
     def get_ready(self) -> None:
         """Start the process before the first runner is needed."""
