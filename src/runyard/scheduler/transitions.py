@@ -13,6 +13,7 @@ from runyard.contracts.secrets import mask, mask_all
 from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Fact
 from runyard.store.content import files
+from runyard.store.content.objects import Stored
 from runyard.store.errors import NotFound
 from runyard.store.runs import attempts, runs
 from runyard.store.runs.records import SCRIPT
@@ -21,6 +22,9 @@ from runyard.store.store import Store
 
 Subscriber = Callable[[Run, StateChange], None]
 """Called with the run after a change, and the change."""
+
+
+NO_LOGS: Mapping[str, Stored] = {}
 
 
 class _Step(NamedTuple):
@@ -60,13 +64,16 @@ class Transitions:
         if done:
             self._informed(done)
 
-    def end(self, run_id: str, *facts: Fact) -> Run:
-        """Apply facts of which the last is an end. The logs are sealed with it: whoever sees the run ended must find
-        them complete."""
+    def end(self, run_id: str, *facts: Fact, logs: Mapping[str, Stored] = NO_LOGS) -> Run:
+        """Apply facts of which the last is an end. The logs are sealed with it, and those that have come as a whole are
+        named: whoever sees the run ended must find them complete. `files.Begun` when one of those was there before."""
         done: list[_Step] = []
 
         def apply(connection: Connection) -> None:
             done[:] = self._stored(connection, run_id, facts)
+            if logs and facts[-1].attempt not in (None, done[-1].run.attempt):
+                raise files.Begun("those of another attempt")
+            files.keep(connection, run_id, logs)
 
         files.seal(self._store, run_id, then=apply)
         return self._informed(done)
