@@ -13,7 +13,7 @@ from sqlalchemy import update as update_
 
 from runyard.contracts import states as state_names
 from runyard.contracts.formats.arguments import parameters
-from runyard.store import damage, tables
+from runyard.store import after_commit, damage, tables
 from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused, run_not_found
 from runyard.store.prepared import Prepared
@@ -136,14 +136,21 @@ def get(connection: Connection, run_id: str) -> Run:
 
 def look_up(connection: Connection, run_id: str) -> Run | None:
     row = _BY_ID.first(connection, {"id": run_id})
-    return None if row is None else _with_labels(connection, [row])[0]
+    if row is None:
+        return None
+    after_commit.serials(connection)[run_id] = row.serial
+    return _with_labels(connection, [row])[0]
 
 
 def serial_of(connection: Connection, run_id: str) -> int:
     """The number by which other rows refer to a run."""
-    serial: int | None = _SERIAL.scalar(connection, {"id": run_id})
+    known = after_commit.serials(connection)
+    serial = known.get(run_id)
     if serial is None:
-        raise run_not_found(run_id)
+        serial = _SERIAL.scalar(connection, {"id": run_id})
+        if serial is None:
+            raise run_not_found(run_id)
+        known[run_id] = serial
     return serial
 
 
@@ -234,6 +241,7 @@ def current(connection: Connection, run_id: str) -> Current:
     row = _CURRENT.first(connection, {"id": run_id})
     if row is None:
         raise run_not_found(run_id)
+    after_commit.serials(connection)[run_id] = row.serial
     return Current(_with_labels(connection, [row])[0], row.serial, row.changed_at)
 
 
