@@ -84,8 +84,9 @@ class Started:
         return self._how
 
     def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.handle["pid"], signal.SIGKILL)
+        with self._lock, contextlib.suppress(ProcessLookupError):
+            if not self._ended.is_set():  # else the process may be at work for another run
+                os.kill(self.handle["pid"], signal.SIGKILL)
 
     def _wait_until_gone(self) -> None:
         runners.wait(self.handle)

@@ -176,7 +176,7 @@ class Scheduler:
         """The same for facts with an end, and the logs of a run that has none yet; None, and nothing is stored, where
         they have to be stored one by one."""
         try:
-            return self._transitions.end(run_id, *facts, logs=logs) if self._end_together(run_id, facts) else None
+            return self._transitions.end_with(logs, run_id, *facts) if self._end_together(run_id, facts) else None
         except Begun:
             return None
 

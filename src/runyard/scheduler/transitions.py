@@ -24,9 +24,6 @@ Subscriber = Callable[[Run, StateChange], None]
 """Called with the run after a change, and the change."""
 
 
-NO_LOGS: Mapping[str, Stored] = {}
-
-
 class _Step(NamedTuple):
     """A run after a fact, and what the fact has changed of its state."""
 
@@ -64,18 +61,24 @@ class Transitions:
         if done:
             self._informed(done)
 
-    def end(self, run_id: str, *facts: Fact, logs: Mapping[str, Stored] = NO_LOGS) -> Run:
-        """Apply facts of which the last is an end. The logs are sealed with it, and those that have come as a whole are
-        named: whoever sees the run ended must find them complete. `files.Begun` when one of those was there before."""
+    def end(self, run_id: str, *facts: Fact) -> Run:
+        """Apply facts of which the last is an end. The logs are sealed with it: whoever sees the run ended must find
+        them complete."""
         done: list[_Step] = []
 
         def apply(connection: Connection) -> None:
             done[:] = self._stored(connection, run_id, facts)
-            if logs and facts[-1].attempt not in (None, done[-1].run.attempt):
-                raise files.Begun("those of another attempt")
-            files.keep(connection, run_id, logs)
 
         files.seal(self._store, run_id, then=apply)
+        return self._informed(done)
+
+    def end_with(self, logs: Mapping[str, Stored], run_id: str, *facts: Fact) -> Run:
+        """The same with all logs of a run that has none yet. `files.Begun` when it has, or is at another attempt."""
+        with self._store.database.write() as connection:
+            done = self._stored(connection, run_id, facts)
+            if facts[-1].attempt not in (None, done[-1].run.attempt):
+                raise files.Begun("another attempt")
+            files.keep(connection, run_id, logs)
         return self._informed(done)
 
     def fail(self, run_id: str, code: str, message: str, kind: str = states.ENDED, final: bool = False) -> Run:
@@ -95,14 +98,15 @@ class Transitions:
             now = max(datetime.now(timezone.utc), before.changed_at)
             happened_at = _happened(change.at, run, now)
             reason = states.reason_of(change, run.status, run.reason)
-            run = runs.change_state(
-                connection, before, change.status, reason, now, change.error, fact.warnings, happened_at
-            )
+            run = runs.changed(run, change.status, reason, now, change.error, fact.warnings, happened_at)
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)
                 run = replace(run, restart=change.restart)
-            done.append(_Step(run, StateChange(run.status, now, reason)))
+            done.append(_Step(run, StateChange(run.status, now, run.reason)))
             before = replace(before, run=run, changed_at=now)
+        states_of = [step.change for step in done if step.change is not None]
+        if states_of:
+            runs.store_changes(connection, before.serial, before.run, states_of)
         return done
 
     def _informed(self, done: Sequence[_Step]) -> Run:

@@ -125,9 +125,8 @@ class Intake:
             parcel.error = error
 
     def whole_logs(self, parcel: Parcel) -> Logs | None:
-        """The parts of a parcel as objects, where each is all of a log that is not there yet; else None, and nothing is
-        decided. Nobody else has such a log, so it need not grow before it is whole: `files.keep` names it. May be
-        called from any thread."""
+        """The parts of a parcel as objects, where each may be all of a log; else None, and nothing is decided. Such a
+        log need not grow before it is whole: `files.keep` names it, if the run has no files. Any thread may call."""
         logs = [part for part in parcel.parts if isinstance(part, LogPart) and not part.offset and not part.restart]
         if len(logs) < len(parcel.parts) or parcel.size > LARGE:
             return None
@@ -137,9 +136,8 @@ class Intake:
             if state is None or (parcel.attempt is not None and parcel.attempt != state.attempt):
                 return None
             places = [_place(connection, parcel, part) for part in logs]
-            called = [place for place in places if isinstance(place, str)]
-            known = files.growing_keys(connection, [(state.serial, place) for place in called])
-        if known or len(set(called)) < len(logs):
+        called = [place for place in places if isinstance(place, str)]
+        if len(set(called)) < len(logs):
             return None
         parcel.answers = [Taken(len(part.data), name) for part, name in zip(logs, called, strict=True)]
         return {name: self._store.objects.put([part.data]) for part, name in zip(logs, called, strict=True)}

@@ -104,19 +104,19 @@ def put(connection: Connection, run_id: str, name: str, stored: Stored) -> FileE
 
 
 def keep(connection: Connection, run_id: str, logs: Mapping[str, Stored]) -> None:
-    """Name logs that have come as a whole. Begun when one is there already: somebody else has delivered of it."""
+    """Name logs that have come as a whole. Begun when the run has files: some may be these, or grow."""
     run, now = runs.serial_of(connection, run_id), datetime.now(timezone.utc)
+    if _OF_RUN.first(connection, {"of": run}) is not None:
+        raise Begun(run_id)
     effects = after_commit.effects(connection)
     for name, stored in logs.items():
-        if _row(connection, run, name) is not None:
-            raise Begun(name)
         values = {"size": stored.size, "digest": stored.digest, "updated_at": now}
         _KEEP.run(connection, {"run": run, "name_hash": _fingerprint(name), "name": name, **values})
         effects.named[stored.digest] = stored.size
 
 
 class Begun(Exception):
-    """A log that was taken for one that nobody has begun; the text is its name."""
+    """A run was taken for one that has no files yet."""
 
 
 def growing(connection: Connection, run_id: str, name: str) -> FileEntry:

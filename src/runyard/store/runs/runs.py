@@ -262,17 +262,31 @@ def change_state(
     warnings: Sequence[dict[str, str]] = (),
     happened_at: datetime | None = None,
 ) -> Run:
-    """Append a state to the run's history and make it the current one.
+    """Append a state to the run's history and make it the current one, as `changed` says."""
+    at = at or datetime.now(timezone.utc)
+    after = changed(before.run, status, reason, at, error, warnings, happened_at)
+    store_changes(connection, before.serial, after, [StateChange(status, at, after.reason)])
+    return after
+
+
+def changed(
+    run: Run,
+    status: str,
+    reason: str | None,
+    at: datetime,
+    error: Json | None = None,
+    warnings: Sequence[dict[str, str]] = (),
+    happened_at: datetime | None = None,
+) -> Run:
+    """A run in another state.
 
     `at` is when the state was reported, `happened_at` when its cause happened, if that is known: a node may report
     late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
     one. Warnings are added to those that are there, each once.
     """
-    run = before.run
-    at = at or datetime.now(timezone.utc)
     happened_at = happened_at or at
     ends = status in state_names.TERMINAL
-    after = replace(
+    return replace(
         run,
         status=status,
         reason=None if reason is None else tables.clean(reason),
@@ -281,10 +295,17 @@ def change_state(
         error=error if ends or error else run.error,
         warnings=[*run.warnings, *(warning for warning in warnings if warning not in run.warnings)],
     )
-    changed = {f"new_{name}": getattr(after, name) for name in _CHANGED}
-    _UPDATE.run(connection, {**changed, "at": before.serial, "new_warnings": after.warnings or None})
-    _INSERT_STATE.run(connection, {"run": before.serial, "status": status, "at": at, "reason": after.reason})
-    return after
+
+
+def store_changes(connection: Connection, serial: int, after: Run, states: Sequence[StateChange]) -> None:
+    """Append states to a run's history, and store the run as the last of them has made it."""
+    new = {f"new_{name}": getattr(after, name) for name in _CHANGED}
+    _UPDATE.run(connection, {**new, "at": serial, "new_warnings": after.warnings or None})
+    rows = [{"run": serial, "status": each.status, "at": each.at, "reason": each.reason} for each in states]
+    if len(rows) == 1:
+        _INSERT_STATE.run(connection, rows[0])
+    else:
+        _INSERT_STATE.run_all(connection, rows)
 
 
 def states(connection: Connection, run_id: str) -> list[StateChange]:
