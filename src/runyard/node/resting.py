@@ -18,6 +18,7 @@ import sys
 import threading
 from contextlib import suppress
 
+from runyard.node.launch.processes import has_children
 from runyard.node.signals import Signals
 
 RESTS_FOR = 2.0
@@ -143,7 +144,7 @@ class Rest:
         for number in STOPS:
             signal.signal(number, signal.SIG_DFL)  # whoever rests ends at once
         signals.close()
-        if signals.stop_requested or self._runs > RUNS or threading.active_count() > 1 or _has_children():
+        if signals.stop_requested or self._runs > RUNS or threading.active_count() > 1 or has_children():
             return False
         gc.disable()
         if self._runs % COLLECTS_EVERY == 0:
@@ -162,11 +163,3 @@ STOPS = (signal.SIGTERM, signal.SIGINT)
 
 def _open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
-
-
-def _has_children() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
