@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -14,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from benchmarks import measure, snapshot, tree, venvs
 from benchmarks.live import load, servers
@@ -160,10 +163,10 @@ def _short_runs(server: Server, ours: Environment, amounts: Amounts) -> list[tup
     command = [ours.python, measure.script("queue_runyard.py"), str(amounts.short), "8"]
     more = {"RUNYARD_HOME": str(server.folder / "home")}
     measure.answer([*command[:2], "8", "8"], more)  # what only the first runs cost
-    before, of_runners = server.cpu(), _children_cpu(server)
+    before, of_runners = server.cpu(), _runners_cpu(server)
     answer = measure.answer(command, more, timeout=1200)
     used = (server.cpu() - before) / amounts.short
-    runners = (_children_cpu(server) - of_runners) / amounts.short
+    runners = (_runners_cpu(server) - of_runners) / amounts.short
     return [
         ("a run that does nothing: server CPU", duration(used), "8 ms"),
         ("a run that does nothing: node runner CPU, its command included", duration(runners), "10 ms"),
@@ -354,10 +357,14 @@ def _cpu(processes: Sequence[Any]) -> float:
     return float(sum(each.user + each.system for each in (process.cpu_times() for process in processes)))
 
 
-def _children_cpu(server: Server) -> float:
-    """What the node runners that have ended used, with all that they had started."""
+def _runners_cpu(server: Server) -> float:
+    """What the node runners used, with all that they had started: those that have ended, and those that rest."""
     total = 0.0
     for nursery in server.process.children():
+        for runner in nursery.children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = runner.cpu_times()
+                total += sum(times[:4])  # its own, and that of its children
         times = nursery.cpu_times()
         total += times.children_user + times.children_system
     return total

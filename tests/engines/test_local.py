@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tests.support.waiting import wait_until
 from runyard.engines.base import EngineAway, EngineError, Gang
 from runyard.engines.folders import RunFolders
 from runyard.engines.local import LocalEngine
+from runyard.engines.runners import handle_of
 
 DEADLINE = 60.0
 
@@ -56,6 +59,19 @@ def test_another_process_with_the_same_id_is_left_alone(engine: LocalEngine) -> 
     mine = {"nodes": [{"pid": 1, "created": 12345.0}]}
     assert not engine.watch("run-1", mine, Listener())
     engine.stop("run-1", mine)
+
+
+def test_a_runner_is_left_alone_once_the_run_is_over_that_it_is_asked_to_stop_for(
+    engine: LocalEngine, home: Path
+) -> None:
+    """It may be at work for another one by then."""
+    with subprocess.Popen(["/bin/sleep", "600"]) as runner:
+        handle = {"nodes": [handle_of(runner.pid)]}
+        engine.stop("run-1", handle)
+        assert runner.poll() is None
+        (home / "runs" / "run-1").mkdir(parents=True)
+        engine.stop("run-1", handle)
+        assert runner.wait(DEADLINE) == -signal.SIGTERM
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_words(engine: LocalEngine, home: Path) -> None:

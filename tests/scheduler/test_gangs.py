@@ -166,9 +166,9 @@ def test_a_runner_that_is_found_when_another_is_gone_is_asked_to_end(
     parts: Parts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A start that was answered too late has left two runners: one that leaves at once, and one that is at work."""
-    stopped: list[Handle] = []
+    stopped: list[tuple[str, Handle]] = []
     monkeypatch.setattr(parts.folders, "rescue", lambda run_id, events: {RESCUE: {"pid": 1, "started": "2"}})
-    monkeypatch.setattr(parts.folders, "stop", stopped.append)
+    monkeypatch.setattr(parts.folders, "stop", lambda *asked: stopped.append(asked))
     queue = parts.held(names.RUNNING)
     queue.ours = True
     parts.gangs.start(queue, gang_of(parts.home))
@@ -176,7 +176,7 @@ def test_a_runner_that_is_found_when_another_is_gone_is_asked_to_end(
     parts.gangs.stop(queue, "run-1")  # reaches the one that leaves
     parts.gangs.gone("run-1", "exit code 0")
     wait(lambda: stopped, "for the other one to be asked")
-    assert stopped == [{RESCUE: {"pid": 1, "started": "2"}}]
+    assert stopped == [("run-1", {RESCUE: {"pid": 1, "started": "2"}})]
 
 
 def test_events_of_an_engine_become_states(parts: Parts) -> None:

@@ -12,7 +12,7 @@ from runyard.contracts.journal import line
 from runyard.contracts.states import COMPLETED, QUEUED, RUNNING
 from runyard.store.content import deletion, files
 from runyard.store.errors import StoreError, Unavailable
-from runyard.store.intake import Intake, Parcel, RunState, Taken
+from runyard.store.intake import LARGE, Intake, Parcel, RunState, Taken
 from runyard.store.metrics import journals, series, staging
 from runyard.store.runs import attempts, runs
 from runyard.store.runs.records import Run
@@ -155,6 +155,33 @@ def test_a_former_attempt_writes_beside_the_files_of_the_next(store: Store, make
     assert answer.name == "user_logs/attempt_1/std_log.txt"
     assert log_of(store, "a", answer.name) == b"first\nlate\n"
     assert log_of(store, "a") == b"second\n"
+
+
+def test_only_whole_logs_that_nobody_has_begun_need_not_grow(store: Store, make_run: MakeRun) -> None:
+    make_run("a", status=RUNNING)
+    intake, whole = Intake(store), LogPart(LOG, 0, b"one\n")
+    for parts in (
+        [LogPart(LOG, 4, b"two\n")],
+        [LogPart(LOG, 0, b"", restart=True)],
+        [whole, LogPart(LOG, 4, b"two\n")],
+        [whole, whole],
+        [whole, JournalPart("w", 0, POINT)],
+        [LogPart("../up", 0, b"x")],
+        [LogPart(LOG, 0, b"x" * (LARGE + 1))],
+    ):
+        assert intake.whole_logs(parcel("a", *parts, attempt=1)) is None, parts
+    assert intake.whole_logs(parcel("a", whole, attempt=2)) is None
+    assert intake.whole_logs(parcel("nowhere", whole, attempt=1)) is None
+    taken = parcel("a", whole, attempt=1)
+    logs = intake.whole_logs(taken)
+    assert logs is not None
+    assert (list(logs), codes(taken)) == ([LOG], [4])
+    with store.database.write() as connection:
+        files.keep(connection, "a", logs)
+    with store.database.read() as connection, store.objects.open(str(files.get(connection, "a", LOG).digest)) as file:
+        assert file.read() == b"one\n"
+    with pytest.raises(files.Begun), store.database.write() as connection:
+        files.keep(connection, "a", logs)
 
 
 def test_staged_lines_become_points_when_there_are_enough(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,8 +110,17 @@ class RunFolders:
         """Take up the watch of a rescue after a restart of the server. False when it is gone."""
         return runners.await_others([handle[RESCUE]], lambda how: events.gone(run_id, how))
 
-    def stop(self, handle: Handle) -> None:
-        runners.terminate([handle[RESCUE]])
+    def stop(self, run_id: str, handle: Handle) -> None:
+        """Ask a rescue to end."""
+        self.terminate(run_id, [handle[RESCUE]])
+
+    def terminate(self, run_id: str, handles: Sequence[Handle]) -> bool:
+        """Ask the first node runner of a run that lives to stop; False: none does. One whose folder is gone has ended
+        its run, and may be at work for another."""
+        with ExitStack() as held:
+            for nursery in list(self._nurseries.values()):
+                held.enter_context(nursery.none_starts())
+            return self.exist(run_id) and runners.terminate(handles)
 
     def begun(self, run_id: str) -> bool:
         """Whether a node runner has ever been at work here for a run."""

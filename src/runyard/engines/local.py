@@ -87,8 +87,9 @@ class LocalEngine(Engine):
     def stop(self, run_id: str, handle: Handle) -> None:
         """Where nobody of the handle lives, the locks of the folders show who is at work: one whose start was not
         reported, for example, because what starts runners did not answer in time."""
-        if not runners.terminate(handle["nodes"]):
-            runners.terminate([at for at in self._folders.at_work(run_id).values() if at is not None])
+        if not self._folders.terminate(run_id, handle["nodes"]):
+            at_work = [at for at in self._folders.at_work(run_id).values() if at is not None]
+            self._folders.terminate(run_id, at_work)
 
     @classmethod
     def diagnose(cls, targets: Sequence[Target]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -84,8 +84,9 @@ class Started:
         return self._how
 
     def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.handle["pid"], signal.SIGKILL)
+        with self._lock, contextlib.suppress(ProcessLookupError):
+            if not self._ended.is_set():  # else the process may be at work for another run
+                os.kill(self.handle["pid"], signal.SIGKILL)
 
     def _wait_until_gone(self) -> None:
         runners.wait(self.handle)
@@ -159,6 +160,12 @@ class Nursery:
         if isinstance(answer, OSError):
             raise answer
         return answer
+
+    @contextlib.contextmanager
+    def none_starts(self) -> Iterator[None]:
+        """No runner takes up another run meanwhile: whoever is found at work for a run works for that one."""
+        with self._asking:
+            yield
 
     def get_ready(self) -> None:
         """Start the process before the first runner is needed."""

@@ -264,6 +264,13 @@ class Crew:
             self._mlflow.answer()
         return again
 
+    def close(self) -> None:
+        """Close what only the run of one process leaves open, now that it is over: this process may take up another."""
+        if self._mlflow is not None:
+            self._mlflow.close()
+        if self._delivery is not None:
+            self._delivery.close()
+
     def check_wanted(self) -> None:
         """Raise `Unwanted` when nobody waits for the run any more."""
         if (self._delivery is not None and self._delivery.unwanted) or not os.path.exists(self._plan_file):

@@ -4,7 +4,9 @@
 
 Each line on standard input requests a runner: `[folder, option, ...]` in JSON. Each line on standard output answers,
 in the same order, with `{"pid"}` or `{"errno"}`; between them comes `{"ended": pid, "status"}` for each that has ended.
-This process ends when its standard input does, and when nobody has needed it for long. The runners go on.
+A runner that has ended its run may take up another one (`resting`): then it is told of as one that has ended, and its
+id comes again. This process ends when its standard input does, and when nobody has needed it for long. The runners go
+on with the runs that they have.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import json
 import os
 import select
 import signal
+import socket
 import sys
 import traceback
 from functools import lru_cache
@@ -28,23 +31,23 @@ from runyard.client import exchange  # noqa: F401 - loaded with the first reques
 from runyard.environments import prepare as _environments  # noqa: F401
 from runyard.node import runner
 from runyard.node.gang import follower, leader  # noqa: F401
-from runyard.node.launch import frameworks, ports  # noqa: F401
+from runyard.node.launch import frameworks, ports, tie  # noqa: F401
 from runyard.node.outcome import exits, failure, outcome  # noqa: F401
 from runyard.node.rescue import rescue  # noqa: F401
+from runyard.node.resting import STOPS, Rest, Resting
 from runyard.node.signals import Signals
 from runyard.node.state import machine
 from runyard.system import records
 from runyard.system.files import content
 from runyard.system.processes import prctl
 
-OPTION = "--nursery"
+OPTION, RESTING = "--nursery", "--resting"
 UNUSED = 600.0
 """Seconds without a request, and without a runner alive, after which it ends."""
 
 IDLE = 0.2
 """Seconds without a request after which it loads what only some runs need: nobody waits for it then."""
 
-_STOPS = (signal.SIGTERM, signal.SIGINT)
 _M_ARENA_MAX = -8  # of malloc.h
 
 
@@ -71,8 +74,9 @@ def _warm_up() -> None:
     "localhost".encode("idna")
 
 
-def _load_for_data() -> None:
-    """What runs with data need besides: the others do not wait for it, as they would at the start of the nursery."""
+def _complete() -> None:
+    """What only some runs need, or can do without: nobody waits for it, as at the start of the nursery."""
+    tie.look()
     from runyard.node.prepare import data  # noqa: F401
 
     records.finish_all()
@@ -89,7 +93,8 @@ class _Nursery:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self._own = (answers, self._woken, wake)
-        self._alive = 0
+        self._at_work: set[int] = set()
+        self._resting = Resting()
 
     def serve(self) -> int:
         with contextlib.suppress(BrokenPipeError):  # the server was killed before it could be answered
@@ -99,13 +104,17 @@ class _Nursery:
     def _serve(self) -> None:
         pending, complete = b"", False
         while True:
-            ready, _, _ = select.select([0, self._woken], [], [], UNUSED if complete else IDLE)
+            sources = [0, self._woken, *self._resting.descriptors()]
+            ready, _, _ = select.select(sources, [], [], UNUSED if complete else IDLE)
             if not ready and not complete:
-                _load_for_data()
+                _complete()
                 complete = True
                 continue
-            if not ready and not self._alive:
+            if not ready and not self._at_work:
                 return
+            for each in ready:
+                if each not in (0, self._woken):
+                    self._ended(self._resting.begins(each), 0)
             if self._woken in ready:
                 os.read(self._woken, 4096)
                 self._reap()
@@ -118,56 +127,90 @@ class _Nursery:
                     self._answer(self._start(json.loads(line)))
 
     def _start(self, arguments: list[str]) -> dict[str, int]:
+        pid = self._resting.hand_over(arguments)
+        if pid is None:
+            try:
+                pid = self._fork(arguments)
+            except OSError as error:
+                return {"errno": error.errno or 0}
+        self._at_work.add(pid)
+        return {"pid": pid}
+
+    def _fork(self, arguments: list[str]) -> int:
         exits.memory_kills_before()
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # one that comes early waits until the runner can handle it
+        line = self._resting.line()
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # one that comes early waits until the runner can handle it
         try:
             pid = os.fork()
-        except OSError as error:
-            return {"errno": error.errno or 0}
-        else:
             if pid == 0:
-                _become_runner(arguments, self._own)
-            self._alive += 1
-            return {"pid": pid}
+                for each in (*self._own, *self._resting.all_descriptors()):
+                    os.close(each)
+                _become_runner(arguments, line)
+        except OSError:
+            if line is not None:
+                line[0].close()
+            raise
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+            if line is not None:
+                line[1].close()
+        if line is not None:
+            self._resting.add(pid, line[0])
+        return pid
 
     def _reap(self) -> None:
-        while self._alive:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == 0:
-                return
-            self._alive -= 1
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                self._resting.forget(pid)
+                self._ended(pid, status)
+
+    def _ended(self, pid: int | None, status: int) -> None:
+        """Tell that a runner has ended, or its run and it rests; of one that has rested when it ended, nothing."""
+        if pid in self._at_work:
+            self._at_work.remove(pid)
             self._answer({"ended": pid, "status": status})
 
     def _answer(self, answer: dict[str, Any]) -> None:
         os.write(self._answers, json.dumps(answer).encode() + b"\n")
 
 
-def _become_runner(arguments: list[str], theirs: tuple[int, ...]) -> NoReturn:
-    """In the new process: leave what belongs to the nursery, be what `__main__` makes of one that is started anew."""
+def _become_runner(arguments: list[str], line: tuple[socket.socket, socket.socket] | None) -> NoReturn:
+    """In the new process: leave what belongs to the nursery, be what `__main__` makes of one that is started anew, for
+    one run after the other."""
     code = 1
     try:
         os.setsid()
-        for each in theirs:
-            os.close(each)
-        for path, flags, streams in (
-            (os.devnull, os.O_RDONLY, (0,)),
-            (os.path.join(arguments[0], "streams", "runner.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, (1, 2)),
-        ):
-            opened = os.open(path, flags, 0o600)
-            for stream in streams:
-                os.dup2(opened, stream)
-            os.close(opened)
-        os.chdir(arguments[0])
-        _retitle(sys.executable, sys.argv[0], *arguments)
-        signals = Signals()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
-        code = runner.main(arguments, signals)
+        _stream(os.devnull, os.O_RDONLY, 0)
+        rest = None
+        if line is not None:
+            line[0].close()
+            rest = Rest(line[1])
+        following: list[str] | None = arguments
+        while following is not None:
+            folder = following[0]
+            _stream(os.path.join(folder, "streams", "runner.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 1, 2)
+            os.chdir(folder)
+            _retitle(sys.executable, sys.argv[0], *following)
+            signals = Signals()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+            code = runner.main(following, signals)
+            _retitle(sys.executable, sys.argv[0], RESTING)
+            following = rest.next_run(signals) if rest is not None and code == 0 else None
     except BaseException:  # noqa: BLE001 - as the interpreter does at its end; nothing of the nursery may run on here
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _stream(path: str, flags: int, *streams: int) -> None:
+    """Open a file as standard streams."""
+    opened = os.open(path, flags, 0o600)
+    for stream in streams:
+        os.dup2(opened, stream)
+    os.close(opened)
 
 
 def _retitle(*arguments: str) -> None:

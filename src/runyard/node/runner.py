@@ -110,6 +110,7 @@ class Runner:
             self._end_processes()
             if self._leader is not None:
                 self._leader.close()
+            self._crew.close()
 
     # -- before the processes run ------------------------------------------------------------------------------------
 

@@ -39,6 +39,12 @@ class Signals:
         with suppress(BlockingIOError):  # the pipe is full, so the main thread is awake already
             os.write(self._write, b"\0")
 
+    def close(self) -> None:
+        """Hear of nothing any more; for whoever has other handlers by then."""
+        signal.set_wakeup_fd(-1)
+        os.close(self._read)
+        os.close(self._write)
+
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stop_requested = True
 

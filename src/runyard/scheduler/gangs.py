@@ -161,7 +161,7 @@ class Gangs:
         if handle is None:
             return
         if RESCUE in handle:
-            self._folders.stop(handle)
+            self._folders.stop(run_id, handle)
         elif PROMISE in handle:
             queue.engine.stop(run_id, handle[PROMISE])
             self._stranded.look(run_id)

@@ -21,7 +21,7 @@ that hangs delays nobody but its own runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -42,6 +42,8 @@ from runyard.scheduler.sweeps.sweeps import Sweeps
 from runyard.scheduler.target_queues import NOTHING, TargetQueue, TargetQueues
 from runyard.scheduler.transitions import Transitions
 from runyard.scheduler.worker import Worker
+from runyard.store.content.files import Begun
+from runyard.store.content.objects import Stored
 from runyard.store.errors import Conflict
 from runyard.store.runs import attempts, family, runs
 from runyard.store.runs.records import SWEEP
@@ -159,17 +161,30 @@ class Scheduler:
     def report_all(self, run_id: str, facts: Sequence[Fact]) -> Run:
         """The same for several, which are stored together. An end that its cluster may have to explain, or facts after
         an end, are stored one by one."""
+        if self._end_together(run_id, facts):
+            return self._transitions.end(run_id, *facts)
         if any(fact.kind == states.SERVES for fact in facts):
             return [self.report(run_id, fact) for fact in facts][-1]
-        queue = self._queues.of_run(run_id)
-        if facts[-1].kind == states.ENDED and (queue is None or queue.ours) and _are_plain(facts[:-1]):
-            return self._transitions.end(run_id, *facts)
         if not _are_plain(facts):
             return [self.report(run_id, fact) for fact in facts][-1]
         run = self._transitions.apply(run_id, *facts)
         if not (run.ended or run.between_attempts):
             self._heartbeats.expect(run_id)
         return run
+
+    def report_short_life(self, run_id: str, facts: Sequence[Fact], logs: Mapping[str, Stored]) -> Run | None:
+        """The same for facts with an end, and the logs of a run that has none yet; None, and nothing is stored, where
+        they have to be stored one by one."""
+        try:
+            return self._transitions.end_with(logs, run_id, *facts) if self._end_together(run_id, facts) else None
+        except Begun:
+            return None
+
+    def _end_together(self, run_id: str, facts: Sequence[Fact]) -> bool:
+        if facts[-1].kind != states.ENDED or any(fact.kind == states.SERVES for fact in facts):
+            return False
+        queue = self._queues.of_run(run_id)
+        return (queue is None or queue.ours) and _are_plain(facts[:-1])
 
     def cancel(self, run_id: str, reason: str | None = None) -> Run:
         """Ask a run and its descendants to stop; `reason` is why, where it was not a person's wish."""

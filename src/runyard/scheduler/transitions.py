@@ -13,6 +13,7 @@ from runyard.contracts.secrets import mask, mask_all
 from runyard.scheduler import states
 from runyard.scheduler.states import Attempt, Fact
 from runyard.store.content import files
+from runyard.store.content.objects import Stored
 from runyard.store.errors import NotFound
 from runyard.store.runs import attempts, runs
 from runyard.store.runs.records import SCRIPT
@@ -71,6 +72,15 @@ class Transitions:
         files.seal(self._store, run_id, then=apply)
         return self._informed(done)
 
+    def end_with(self, logs: Mapping[str, Stored], run_id: str, *facts: Fact) -> Run:
+        """The same with all logs of a run that has none yet. `files.Begun` when it has, or is at another attempt."""
+        with self._store.database.write() as connection:
+            done = self._stored(connection, run_id, facts)
+            if facts[-1].attempt not in (None, done[-1].run.attempt):
+                raise files.Begun("another attempt")
+            files.keep(connection, run_id, logs)
+        return self._informed(done)
+
     def fail(self, run_id: str, code: str, message: str, kind: str = states.ENDED, final: bool = False) -> Run:
         error = {"code": code, "message": message}
         return self.end(run_id, Fact(kind, outcome="failed", error=error, reason=message, final=final))
@@ -88,14 +98,15 @@ class Transitions:
             now = max(datetime.now(timezone.utc), before.changed_at)
             happened_at = _happened(change.at, run, now)
             reason = states.reason_of(change, run.status, run.reason)
-            run = runs.change_state(
-                connection, before, change.status, reason, now, change.error, fact.warnings, happened_at
-            )
+            run = runs.changed(run, change.status, reason, now, change.error, fact.warnings, happened_at)
             if change.restart is not None:
                 attempts.ask(connection, run_id, change.restart)
                 run = replace(run, restart=change.restart)
-            done.append(_Step(run, StateChange(run.status, now, reason)))
+            done.append(_Step(run, StateChange(run.status, now, run.reason)))
             before = replace(before, run=run, changed_at=now)
+        states_of = [step.change for step in done if step.change is not None]
+        if states_of:
+            runs.store_changes(connection, before.serial, before.run, states_of)
         return done
 
     def _informed(self, done: Sequence[_Step]) -> Run:

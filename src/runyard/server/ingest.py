@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from runyard.contracts.delivery import JournalPart, Part
 from runyard.server.threads import in_writer_thread
 from runyard.store.errors import StoreError
-from runyard.store.intake import LARGE, Intake, Parcel, Taken
+from runyard.store.intake import LARGE, Intake, Logs, Parcel, Taken
 from runyard.store.store import Store
 
 log = logging.getLogger("runyard.server")
@@ -83,6 +83,10 @@ class Ingest:
         if isinstance(answer, StoreError):
             raise answer
         return answer
+
+    def whole_logs(self, parcel: Parcel) -> Logs | None:
+        """The logs of a parcel as objects, where it has nothing but logs that nobody has begun. For any thread."""
+        return self._intake.whole_logs(parcel)
 
     async def ended(self, parcel: Parcel) -> None:
         """The run of a parcel has ended."""

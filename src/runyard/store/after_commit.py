@@ -21,7 +21,7 @@ from runyard.store.slices import slices
 
 logger = logging.getLogger(__name__)
 
-_FOLDERS, _EFFECTS = "runyard.folders", "runyard.effects"
+_FOLDERS, _EFFECTS, _SERIALS = "runyard.folders", "runyard.effects", "runyard.serials"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,14 @@ def bind(connection: Connection, folders: Folders | None, effects: Effects | Non
     damage.forget(connection)
     connection.info[_FOLDERS] = folders
     connection.info[_EFFECTS] = effects
+    connection.info[_SERIALS] = {}
+
+
+def serials(connection: Connection) -> dict[str, int]:
+    """The serials of runs that this transaction has come across: a run keeps its own, and they are asked for again and
+    again. To be emptied where runs are deleted."""
+    found: dict[str, int] = connection.info.setdefault(_SERIALS, {})
+    return found
 
 
 def folders(connection: Connection) -> Folders:

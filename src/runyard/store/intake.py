@@ -19,6 +19,7 @@ from runyard.contracts.delivery import JournalPart, LogPart, Part
 from runyard.contracts.states import QUEUED, TERMINAL
 from runyard.store import lookups
 from runyard.store.content import files
+from runyard.store.content.objects import Stored
 from runyard.store.errors import Conflict, NotFound, Refused, StoreError, run_not_found
 from runyard.store.metrics import journals, staging
 from runyard.store.metrics.journals import Incoming
@@ -83,6 +84,9 @@ class Taken:
 
 
 Answer = Taken | StoreError
+Logs = Mapping[str, Stored]
+"""Logs that are whole, by their names."""
+
 LogKey = tuple[int, str]
 """The serial of a run, and the name of a log of it."""
 
@@ -119,6 +123,24 @@ class Intake:
                 parcel.answers.append(self._part_alone(parcel, part, place))
         except Exception as error:  # noqa: BLE001 - raised again where the parcel came from
             parcel.error = error
+
+    def whole_logs(self, parcel: Parcel) -> Logs | None:
+        """The parts of a parcel as objects, where each may be all of a log; else None, and nothing is decided. Such a
+        log need not grow before it is whole: `files.keep` names it, if the run has no files. Any thread may call."""
+        logs = [part for part in parcel.parts if isinstance(part, LogPart) and not part.offset and not part.restart]
+        if len(logs) < len(parcel.parts) or parcel.size > LARGE:
+            return None
+        with self._store.database.look() as connection:
+            _look_up(connection, [parcel])
+            state = parcel.state
+            if state is None or (parcel.attempt is not None and parcel.attempt != state.attempt):
+                return None
+            places = [_place(connection, parcel, part) for part in logs]
+        called = [place for place in places if isinstance(place, str)]
+        if len(set(called)) < len(logs):
+            return None
+        parcel.answers = [Taken(len(part.data), name) for part, name in zip(logs, called, strict=True)]
+        return {name: self._store.objects.put([part.data]) for part, name in zip(logs, called, strict=True)}
 
     def fold_due(self) -> bool:
         """Make points of staged lines where there are enough; returns whether there is more to do."""

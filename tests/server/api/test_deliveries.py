@@ -64,6 +64,45 @@ def test_facts_logs_and_points_arrive_in_one_request(client: Client) -> None:
     assert (metric["values"], metric["steps"]) == ([0.5], [1])
 
 
+@on_both_databases
+def test_a_short_life_is_one_delivery_however_often_it_comes(client: Client) -> None:
+    run = client.make_run(start=False)
+    reporter = Reporter(client, run)
+    system = "system_logs/runner.log"
+    for _ in range(3):
+        receipt = reporter.deliver(
+            attempt=1,
+            before=[{"fact": "started"}, {"fact": "finalizing"}],
+            parts=[LogPart(LOG, 0, b"hello\n"), LogPart(system, 0, b"began\n")],
+            after=[{"fact": "ended", "outcome": "completed"}],
+        )
+        assert receipt["status"] == "Completed"
+        assert (receipt["before"], receipt["after"]) == ([{}, {}], [{}])
+        assert receipt["parts"] == [{"size": 6}, {"size": 6}]
+        assert client.get(f"{reporter.path}/files/{LOG}").body == b"hello\n"
+        assert client.get(f"{reporter.path}/files/{system}").body == b"began\n"
+    details = client.ok("GET", reporter.path)
+    assert [state["status"] for state in details["states"]] == ["NotStarted", "Running", "Finalizing", "Completed"]
+    assert sorted(details["logs"]) == [system, LOG]
+
+
+@on_both_databases
+def test_a_life_of_which_something_was_delivered_is_none_of_those(client: Client) -> None:
+    """Its logs grow on from what is there."""
+    run = client.make_run(start=False)
+    reporter = Reporter(client, run)
+    reporter.deliver(attempt=1, parts=[LogPart(LOG, 0, b"hello\n")])
+    receipt = reporter.deliver(
+        attempt=1,
+        before=[{"fact": "started"}, {"fact": "no fact"}],
+        parts=[LogPart(LOG, 0, b"hello\nagain\n")],
+        after=[{"fact": "ended", "outcome": "completed"}],
+    )
+    assert codes(receipt["before"]) == [{}, "bad_request"]
+    assert (receipt["parts"], receipt["status"]) == ([{"size": 12}], "Completed")
+    assert client.get(f"{reporter.path}/files/{LOG}").body == b"hello\nagain\n"
+
+
 def test_each_part_is_answered_by_itself(reporter: Reporter) -> None:
     reporter.deliver(parts=[LogPart(LOG, 0, b"hello\n"), JournalPart("w", 0, POINT)])
     receipt = reporter.deliver(

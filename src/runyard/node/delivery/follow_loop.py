@@ -145,6 +145,11 @@ class FollowLoop:
                 self._reporter.close()
                 return
 
+    def close(self) -> None:
+        """Hear of nothing any more, now that all is delivered."""
+        self._uploads.close()
+        self._wake.close()
+
     def warnings(self) -> list[dict[str, str]]:
         """What could not be delivered, in the form of the protocol."""
         texts = [text for source in (*self._sources, *self._along, *self._last) for text in source.warnings]

@@ -120,6 +120,13 @@ class RunDelivery:
         elif self.outcome is None:
             self._work()
 
+    def close(self) -> None:
+        """Leave nothing open, where all is delivered."""
+        if self.outcome == DELIVERED:
+            if self._thread is not None:
+                self._thread.join()
+            self._loop.close()
+
     def hold_report(self) -> None:
         """The end is not to be reported before `release_report`, however early all is delivered."""
         self.begin()

@@ -41,6 +41,11 @@ class Uploads:
     def done(self) -> bool:
         return self._done
 
+    def close(self) -> None:
+        """Wait for the end of the thread, which has nothing to do any more."""
+        if self._thread is not None:
+            self._thread.join()
+
     def _start(self) -> None:
         if all(each.empty() for each in self._outputs):
             return

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
 from runyard.contracts.plan import Launch, Plan
+from runyard.node.launch.tie import tie
 from runyard.node.launch.variables import expand
 from runyard.node.log import log_line
 from runyard.node.problem import RunProblem
-from runyard.system.processes import end_with_parent
 
 if TYPE_CHECKING:
     from runyard.environments.builder import Built
@@ -59,17 +59,18 @@ def contained(
 def start(argv: list[str], work: Path, variables: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
     """Start the script in a session of its own. What it writes goes to the file `log` with nothing in between, so
     that nothing is lost when this process dies; and then the script is killed by the kernel."""
+    tied = tie(argv[0])
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         return subprocess.Popen(
-            argv,
+            [*tied.before, *argv],
             cwd=work,
             env=dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=descriptor,
             stderr=descriptor,
             start_new_session=True,
-            preexec_fn=end_with_parent(),
+            preexec_fn=tied.step,
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

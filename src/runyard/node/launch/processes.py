@@ -77,7 +77,7 @@ def of_run(cookie: str, sessions: Iterable[int]) -> list[Process]:
 
 def below_me(cookie: str) -> list[Process]:
     """What lives of a run that this process started: everything below it, or marked by the cookie."""
-    if _adopts_orphans() and not _has_children():
+    if _adopts_orphans() and not has_children():
         return []  # whatever is below this process is below one of its children
     now = table()
     return _without_me(descendants([os.getpid()], now) | marked(cookie, now), now)
@@ -125,7 +125,7 @@ def _adopts_orphans() -> bool:
     return bool(adopts.value)
 
 
-def _has_children() -> bool:
+def has_children() -> bool:
     """Whether there are any, those included that have ended and are not yet reaped."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Mapping
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 WAITING = 128
+ENDS_WITHIN = 0.5  # seconds for the thread to notice that nobody can connect any more
 
 _URI = "MLFLOW_TRACKING_URI"
 _READ = 1 << 20
@@ -41,6 +43,7 @@ class Address:
         self._socket.listen(WAITING)
         self.port: int = self._socket.getsockname()[1]
         self._thread: threading.Thread | None = None
+        self._connected = self._closed = False
 
     def variables(self) -> dict[str, str]:
         """What leads MLflow's client here, and to the run of the script."""
@@ -59,14 +62,27 @@ class Address:
             self._thread = threading.Thread(target=self._work, name="mlflow", daemon=True)
             self._thread.start()
 
+    def close(self) -> None:
+        """Nobody can connect any more, unless somebody has: then the thread goes on."""
+        from _socket import SHUT_RDWR
+
+        self._closed = True
+        if self._thread is not None and not self._connected:
+            with suppress(OSError):
+                self._socket.shutdown(SHUT_RDWR)  # which wakes the thread
+            self._thread.join(ENDS_WITHIN)
+        self._socket.close()
+
     def _work(self) -> None:
         try:
             descriptor, _ = self._socket._accept()  # type: ignore[attr-defined]  # `socket.accept` is made of it
+            self._connected = True
             from runyard.node.mlflow.listener import listen
 
             listen(self._taken(), descriptor, self._plan, self._folder, self.token)
         except Exception as error:  # noqa: BLE001 - the run goes on without
-            log_line(f"MLflow's requests are not answered any more: {error!r}")
+            if not self._closed:
+                log_line(f"MLflow's requests are not answered any more: {error!r}")
 
     def _taken(self) -> socket.socket:
         import socket

@@ -186,6 +186,15 @@ async def _stored(context: ServerContext, who: Caller, run_id: str, delivery: De
     together = bool(delivery.before and delivery.after)
     if delivery.before and not together:
         receipt.before = await in_writer_thread(_report, context, receipt, delivery.before)
+    if together and not refused:
+        short = await in_writer_thread(_report_short_life, context, receipt, delivery)
+        if short is not None:
+            answer_parts(context, receipt, delivery, {})
+            receipt.before, receipt.after = short[: len(delivery.before)], short[len(delivery.before) :]
+            if receipt.status in TERMINAL:
+                await context.ingest.ended(parcel)
+            context.pace.delivered(run_id)
+            return receipt
     # Facts are of moments that somebody waits for: a start, an end.
     at_once = bool(delivery.before or delivery.after) or context.pace.is_watched(run_id)
     if allowed:
@@ -242,8 +251,26 @@ def _out_of_reach(context: ServerContext, who: Caller, others: set[str]) -> dict
     return found
 
 
+def _report_short_life(context: ServerContext, receipt: Receipt, delivery: Delivery) -> list[Json] | None:
+    """Store the facts and the logs of a short life in one transaction; the answers to the facts. None, and nothing is
+    stored, where that is not all that there is to it."""
+    answers, new = _facts(receipt, [*delivery.before, *delivery.after])
+    logs = context.ingest.whole_logs(receipt.parcel) if new and not any(answers) else None
+    if logs is not None:
+        receipt.run = context.scheduler.report_short_life(receipt.parcel.run_id, new, logs)
+    return answers if receipt.run is not None else None
+
+
 def _report(context: ServerContext, receipt: Receipt, reported: Sequence[Json]) -> list[Json]:
     """Apply facts together; an answer to each. Raises what the whole delivery is to be repeated for."""
+    answers, new = _facts(receipt, reported)
+    if new:
+        receipt.run = context.scheduler.report_all(receipt.parcel.run_id, new)
+    return answers
+
+
+def _facts(receipt: Receipt, reported: Sequence[Json]) -> tuple[list[Json], list[Fact]]:
+    """Answers to what is reported, and the facts in it that are news."""
     answers: list[Json] = []
     taken: list[Fact] = []
     for each in reported:
@@ -254,10 +281,7 @@ def _report(context: ServerContext, receipt: Receipt, reported: Sequence[Json]) 
             answers.append({"problem": body_of("bad_request", f"This is no fact: {_faults(error)}.")})
         except Problem as problem:
             answers.append({"problem": _problem(problem)})
-    new = [fact for fact in taken if fact.kind != states.HEARTBEAT]  # which every delivery is
-    if new:
-        receipt.run = context.scheduler.report_all(receipt.parcel.run_id, new)
-    return answers
+    return answers, [fact for fact in taken if fact.kind != states.HEARTBEAT]  # which every delivery is
 
 
 async def _sign_of_life(context: ServerContext, receipt: Receipt) -> None:

@@ -166,6 +166,7 @@ def _delete_rows(connection: Connection, serials: Sequence[int]) -> _Left:
         )
         snapshots.update(id for id in connection.scalars(used) if id is not None)
         connection.execute(delete(tables.runs).where(tables.runs.c.serial.in_(some)))
+    after_commit.serials(connection).clear()
     left.digests |= release_snapshots(connection, sorted(snapshots))
     return left
 

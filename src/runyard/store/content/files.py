@@ -38,6 +38,7 @@ _INSERT = insert(files)
 _BEGUN = ("run", "name_hash", "name", "size", "updated_at")
 _BEGIN = Prepared(insert(files).returning(files.c.serial), _BEGUN)
 _BEGIN_ALL = Prepared(_INSERT, _BEGUN)
+_KEEP = Prepared(_INSERT, (*_BEGUN, "digest"))
 _GROWING = Prepared(select(files).where(files.c.run == bindparam("of"), files.c.digest.is_(None)))
 _DROPPED = Prepared(select(dropped.c.names).where(dropped.c.run == bindparam("of"), dropped.c.kind == LOGS))
 _SEAL = Prepared(
@@ -100,6 +101,22 @@ def put(connection: Connection, run_id: str, name: str, stored: Stored) -> FileE
     effects.named[stored.digest] = stored.size
     _leave(effects, before)
     return FileEntry(name, stored.size, stored.digest, None, now)
+
+
+def keep(connection: Connection, run_id: str, logs: Mapping[str, Stored]) -> None:
+    """Name logs that have come as a whole. Begun when the run has files: some may be these, or grow."""
+    run, now = runs.serial_of(connection, run_id), datetime.now(timezone.utc)
+    if _OF_RUN.first(connection, {"of": run}) is not None:
+        raise Begun(run_id)
+    effects = after_commit.effects(connection)
+    for name, stored in logs.items():
+        values = {"size": stored.size, "digest": stored.digest, "updated_at": now}
+        _KEEP.run(connection, {"run": run, "name_hash": _fingerprint(name), "name": name, **values})
+        effects.named[stored.digest] = stored.size
+
+
+class Begun(Exception):
+    """A run was taken for one that has no files yet."""
 
 
 def growing(connection: Connection, run_id: str, name: str) -> FileEntry:

@@ -13,7 +13,7 @@ from sqlalchemy import update as update_
 
 from runyard.contracts import states as state_names
 from runyard.contracts.formats.arguments import parameters
-from runyard.store import damage, tables
+from runyard.store import after_commit, damage, tables
 from runyard.store.content import build_contexts
 from runyard.store.errors import NotFound, Refused, run_not_found
 from runyard.store.prepared import Prepared
@@ -137,14 +137,21 @@ def get(connection: Connection, run_id: str) -> Run:
 
 def look_up(connection: Connection, run_id: str) -> Run | None:
     row = _BY_ID.first(connection, {"id": run_id})
-    return None if row is None else _with_labels(connection, [row])[0]
+    if row is None:
+        return None
+    after_commit.serials(connection)[run_id] = row.serial
+    return _with_labels(connection, [row])[0]
 
 
 def serial_of(connection: Connection, run_id: str) -> int:
     """The number by which other rows refer to a run."""
-    serial: int | None = _SERIAL.scalar(connection, {"id": run_id})
+    known = after_commit.serials(connection)
+    serial = known.get(run_id)
     if serial is None:
-        raise run_not_found(run_id)
+        serial = _SERIAL.scalar(connection, {"id": run_id})
+        if serial is None:
+            raise run_not_found(run_id)
+        known[run_id] = serial
     return serial
 
 
@@ -236,6 +243,7 @@ def current(connection: Connection, run_id: str) -> Current:
     row = _CURRENT.first(connection, {"id": run_id})
     if row is None:
         raise run_not_found(run_id)
+    after_commit.serials(connection)[run_id] = row.serial
     return Current(_with_labels(connection, [row])[0], row.serial, row.changed_at)
 
 
@@ -256,17 +264,31 @@ def change_state(
     warnings: Sequence[dict[str, str]] = (),
     happened_at: datetime | None = None,
 ) -> Run:
-    """Append a state to the run's history and make it the current one.
+    """Append a state to the run's history and make it the current one, as `changed` says."""
+    at = at or datetime.now(timezone.utc)
+    after = changed(before.run, status, reason, at, error, warnings, happened_at)
+    store_changes(connection, before.serial, after, [StateChange(status, at, after.reason)])
+    return after
+
+
+def changed(
+    run: Run,
+    status: str,
+    reason: str | None,
+    at: datetime,
+    error: Json | None = None,
+    warnings: Sequence[dict[str, str]] = (),
+    happened_at: datetime | None = None,
+) -> Run:
+    """A run in another state.
 
     `at` is when the state was reported, `happened_at` when its cause happened, if that is known: a node may report
     late. The first Running sets the start, a terminal state the end. A terminal state without an error clears a former
     one. Warnings are added to those that are there, each once.
     """
-    run = before.run
-    at = at or datetime.now(timezone.utc)
     happened_at = happened_at or at
     ends = status in state_names.TERMINAL
-    after = replace(
+    return replace(
         run,
         status=status,
         reason=None if reason is None else tables.clean(reason),
@@ -275,10 +297,17 @@ def change_state(
         error=error if ends or error else run.error,
         warnings=[*run.warnings, *(warning for warning in warnings if warning not in run.warnings)],
     )
-    changed = {f"new_{name}": getattr(after, name) for name in _CHANGED}
-    _UPDATE.run(connection, {**changed, "at": before.serial, "new_warnings": after.warnings or None})
-    _INSERT_STATE.run(connection, {"run": before.serial, "status": status, "at": at, "reason": after.reason})
-    return after
+
+
+def store_changes(connection: Connection, serial: int, after: Run, states: Sequence[StateChange]) -> None:
+    """Append states to a run's history, and store the run as the last of them has made it."""
+    new = {f"new_{name}": getattr(after, name) for name in _CHANGED}
+    _UPDATE.run(connection, {**new, "at": serial, "new_warnings": after.warnings or None})
+    rows = [{"run": serial, "status": each.status, "at": each.at, "reason": each.reason} for each in states]
+    if len(rows) == 1:
+        _INSERT_STATE.run(connection, rows[0])
+    else:
+        _INSERT_STATE.run_all(connection, rows)
 
 
 def states(connection: Connection, run_id: str) -> list[StateChange]:
