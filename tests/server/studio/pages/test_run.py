@@ -16,9 +16,11 @@ from tests.support.filled import EVIL
 from tests.support.rich_runs import START, journal, rich
 from tests.support.waiting import wait_until
 
+from runyard.contracts import states
 from runyard.contracts.states import TERMINAL
 from runyard.store.content import files
 from runyard.store.content.objects import Stored
+from runyard.store.runs import attempts, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -380,6 +382,35 @@ def test_data_models_and_environment_that_hang_on_a_run(studio: Served, page: Pa
     page.wait_for_selector(".panel-environment .code >> text=numpy")
     assert "<b>value</b>" in page.locator(".panel-environment").inner_text()
     assert "Waits" in page.locator("#account").inner_text()
+
+
+def test_a_run_that_was_started_twice(studio: Served, page: Page) -> None:
+    """Its way from state to state, attempt by attempt, and the logs of both."""
+    client, store = studio.client, studio.app.state.context.store
+    run = studio.stored_run(kind="script", launch={"command": "true"})
+    path = f"/api/runs/{run['id']}"
+    with store.database.write() as connection:
+        runs.record_state(connection, run["id"], states.RUNNING, "started")
+    client.ok("PUT", f"{path}/files/user_logs/std_log.txt", body=b"of the first attempt\n")
+    with store.database.write() as connection:
+        attempts.ask(connection, run["id"], "its node is gone")
+        runs.record_state(connection, run["id"], states.QUEUED, "its node is gone")
+        attempts.begin_next(connection, run["id"])
+        runs.record_state(connection, run["id"], states.RUNNING, "started again")
+        runs.record_state(connection, run["id"], states.COMPLETED, "completed")
+    client.ok("PUT", f"{path}/files/user_logs/std_log.txt", body=b"of the second attempt\n")
+    opened(page, run)
+    timeline = page.locator("#timeline")
+    timeline.get_by_text("2 attempts").click()
+    expect(timeline.locator("tbody tr").last).to_contain_text("attempt 2")
+    shown = [row.split()[1] for row in timeline.locator("tbody tr").all_inner_texts()]
+    assert shown == sorted(shown)
+    assert set(shown) == {"1", "2"}
+    timeline.get_by_text("its node is gone").wait_for()
+    page.locator("#tab-logs").click()
+    page.locator(".log-row", has_text="of the second attempt").wait_for()
+    page.get_by_label("Log", exact=True).select_option("user_logs/attempt_1/std_log.txt")
+    page.locator(".log-row", has_text="of the first attempt").wait_for()
 
 
 def test_the_environment_as_it_was_built(studio: Served, page: Page) -> None:
