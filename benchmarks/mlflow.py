@@ -130,8 +130,8 @@ def _asked(conversation: Conversation, server: psutil.Process, amounts: Amounts,
     many = CLIENTS * (amounts.calls // 4)
     steps: tuple[tuple[str, list[object], int], ...] = (
         ("log_metric", ["log_metric", amounts.calls], amounts.calls),
-        ("search_runs, filtered", ["search", 10], 10),
-        ("search_runs, ordered by a metric", ["ordered", 10], 10),
+        ("search_runs, filtered", ["search", 3], 3),
+        ("search_runs, ordered by a metric", ["ordered", 3], 3),
         ("log_batch(1000)", ["log_batch", amounts.batches], amounts.batches),
         ("get_metric_history", ["history"], 1),
         ("log_artifact", ["upload", amounts.size], 1),
