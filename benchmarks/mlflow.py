@@ -130,18 +130,22 @@ def _asked(conversation: Conversation, server: psutil.Process, amounts: Amounts,
     many = CLIENTS * (amounts.calls // 4)
     steps: tuple[tuple[str, list[object], int], ...] = (
         ("log_metric", ["log_metric", amounts.calls], amounts.calls),
-        ("search_runs, filtered", ["search", 10], 10),
-        ("search_runs, ordered by a metric", ["ordered", 10], 10),
         ("log_batch(1000)", ["log_batch", amounts.batches], amounts.batches),
         ("get_metric_history", ["history"], 1),
         ("log_artifact", ["upload", amounts.size], 1),
         ("download_artifacts", ["download"], 1),
         (f"log_metric, {CLIENTS} clients", ["clients", CLIENTS, amounts.calls // 4], many),
+        ("search_runs, filtered", ["search", 3], 3),
+        ("search_runs, ordered by a metric", ["ordered", 1], 1),
     )
     for call, words, count in steps:
         say(call)
         before = _cpu(server)
-        said = conversation.ask(*words, timeout=300)
+        try:
+            said = conversation.ask(*words, timeout=120)
+        except Failed as error:  # as a search that takes minutes: the rows before it are worth having
+            say(f"{call} is not measured: {error}")
+            break
         found[call] = Sample(said["seconds"], (_cpu(server) - before) / count)
     return found
 
