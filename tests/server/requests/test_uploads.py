@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.server.conftest import Client, Served
@@ -44,14 +45,10 @@ def test_an_upload_that_breaks_off_leaves_nothing(served: Served) -> None:
     connection.putheader("Authorization", f"Bearer {client.token}")
     connection.putheader("Content-Length", str(10 << 20))
     connection.endheaders(bytes(3 << 20))
-    connection.close()
     incoming = served.settings.home / "objects" / "incoming"
-    deadline = threading.Event()
-    for _ in range(600):
-        if not any(incoming.iterdir()):
-            break
-        deadline.wait(0.05)
-    assert list(incoming.iterdir()) == []
+    wait_until(lambda: list(incoming.iterdir()), "the server to take the upload in")
+    connection.close()
+    wait_until(lambda: not list(incoming.iterdir()), "the server to leave nothing of it")
     assert client.ok("GET", f"{path}/files")["files"] == []
 
 
