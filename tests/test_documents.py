@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from runyard.cli.commands.assets.sweep import START, SweepCommands
 from runyard.cli.main import app
 from runyard.client.server_process import stop_server
 
@@ -23,6 +24,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(runyard [^`\n]*)`")
+INDENTED = re.compile(r"^ {4}(?:\$ )?(runyard .*?)(?: {3}.*)?$", re.MULTILINE)
 
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
@@ -32,10 +34,11 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 def named_commands(document: Path) -> Iterator[list[str]]:
-    """Every call of `runyard` in a console block or between backticks, as words."""
+    """Every call of `runyard` in a console block, an indented one, or between backticks, as words."""
     lines = [line for body in blocks(document, "console") for line in body.splitlines()]
     calls = [line[2:] for line in lines if line.startswith("$ runyard")]
-    calls += INLINE.findall(document.read_text("utf-8"))
+    for calling in (INLINE, INDENTED):
+        calls += calling.findall(document.read_text("utf-8"))
     for call in calls:
         yield shlex.split(call)[1:]
 
@@ -56,6 +59,9 @@ def test_commands_and_their_options_exist(document: Path) -> None:
         for word in before:
             commands = getattr(command, "commands", None)
             if commands is None or word.startswith("-"):
+                break
+            if word not in commands and isinstance(command, SweepCommands):
+                command = commands[START]
                 break
             assert word in commands, f"{document.name} names `runyard {' '.join(before)}`"
             command = commands[word]
