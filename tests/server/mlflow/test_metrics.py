@@ -87,6 +87,29 @@ def _history(mlflow: Mlflow, run: str, name: str) -> list[dict[str, object]]:
     return found
 
 
+def test_the_pages_of_a_history_are_of_one_moment(mlflow: Mlflow) -> None:
+    run = mlflow.run("0")
+
+    def log(first: int, last: int, time: int) -> None:
+        points = [{"key": "m", "value": 1.0, "timestamp": time, "step": step} for step in range(first, last)]
+        mlflow.ok("POST", "runs/log-batch", {"run_id": run, "metrics": points})
+
+    def page(token: str) -> tuple[list[int], str]:
+        found = mlflow.ok("GET", f"metrics/get-history?run_id={run}&metric_key=m&max_results=4{token}")
+        return [each["step"] for each in found["metrics"]], f"&page_token={found.get('next_page_token')}"
+
+    log(10, 20, time=2000)
+    first, token = page("")
+    log(0, 10, time=1000)  # they come before all others
+    second, token = page(token)
+    third, token = page(token)
+    assert first + second + third == list(range(10, 20))
+    assert token.endswith("None")
+    assert len(_history(mlflow, run, "m")) == 20
+    again, _ = page("&page_token=8")
+    assert again == [8, 9, 10, 11], "a place that nobody has kept is found anew"
+
+
 def test_histories_in_pages_and_samples(mlflow: Mlflow) -> None:
     run = mlflow.client.make_run(workspace=mlflow.workspace)["id"]
     lines = journal_lines(*(["v", "m", float(number), float(number), number] for number in range(1000)))

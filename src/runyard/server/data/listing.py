@@ -15,9 +15,9 @@ from runyard.contracts.data import datasets as contract
 from runyard.contracts.data.datasets import Definition, Source
 from runyard.server.data import web
 from runyard.server.data.folder_place import stored
-from runyard.server.data.paused import Pages
 from runyard.server.data.places import Place, Whole
 from runyard.server.middleware.problems import Problem
+from runyard.server.responses.paused import Pages
 
 AT_ONCE = 16
 """Addresses that are looked at side by side."""

@@ -15,6 +15,7 @@ from runyard.server.mlflow import documents
 from runyard.server.mlflow.documents import Json
 from runyard.server.mlflow.forms import Form, Pair, RunNamed, Text, pairs
 from runyard.server.mlflow.here import PREFIX, At, Here
+from runyard.server.responses import paused
 from runyard.server.responses.documents import answer
 from runyard.store.metrics import staging
 from runyard.store.mlflow import histories, inputs, logged_models, logging
@@ -25,6 +26,9 @@ router = APIRouter(prefix=PREFIX, include_in_schema=False)
 
 MOST_SAMPLES = 2500
 """Points of one run in an answer that is sampled."""
+
+MOST_KEPT = 500_000
+"""Points of a history that is kept for its next page: 12 MB."""
 
 MOST_RUNS = 100
 """Runs in one request for histories."""
@@ -158,13 +162,20 @@ async def get_history(
 
 
 def _history(here: Here, run_id: str, name: str, limit: int | None, token: str | None) -> Response:
-    staging.settle(here.context.store.database, [run_id])
-    start = _place(token)
+    start, key = _place(token), ("history", run_id, name)
+    found = paused.take((*key, str(start)), History) if start else None
+    if found is None:
+        staging.settle(here.context.store.database, [run_id])
     with here.read() as connection:
         here.serial(connection, run_id, active=False)
-        found = histories.read(connection, run_id, name)
+        if found is None:
+            found = histories.read(connection, run_id, name)
     end = len(found) if limit is None else start + max(0, limit)
     points = _points(name, found.part(start, end))
+    if start < end < len(found) <= MOST_KEPT:
+        kept = found.packed()
+        if kept is not None:
+            paused.keep((*key, str(end)), kept)
     return _json(documents.page("metrics", points, str(end) if end < len(found) else None))
 
 

@@ -1,1 +1,1 @@
-"""What clients are sent: documents and downloads."""
+"""What clients are sent: documents, downloads, and lists in pages."""

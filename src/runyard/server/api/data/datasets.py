@@ -20,13 +20,14 @@ from starlette.responses import Response
 from runyard.contracts.data import datasets as contract
 from runyard.scheduler.plans import mount_python
 from runyard.server.context import Context, ServerContext
-from runyard.server.data import listing, paused
+from runyard.server.data import listing
 from runyard.server.data.opening import places
 from runyard.server.middleware import reach
 from runyard.server.middleware.auth import AnyCaller, Caller, User, not_allowed
 from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import Within
 from runyard.server.requests.exact import exact
+from runyard.server.responses import paused
 from runyard.server.responses.documents import Json, answer, timestamp
 from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datasets

@@ -20,7 +20,6 @@ from runyard.contracts.data import datastores as contract
 from runyard.server.api.data.run_reach import WithinInputs, WithinOutputs
 from runyard.server.api.files import BYTES
 from runyard.server.context import Context, ServerContext
-from runyard.server.data import paused
 from runyard.server.data.opening import places
 from runyard.server.data.places import SIGNED_FOR, Place, Stored, own_folder
 from runyard.server.data.staging import Staged
@@ -29,6 +28,7 @@ from runyard.server.middleware.problems import Problem
 from runyard.server.middleware.reach import Within
 from runyard.server.requests import uploads
 from runyard.server.requests.exact import exact
+from runyard.server.responses import paused
 from runyard.server.responses.documents import Json, answer, timestamp
 from runyard.server.responses.downloads import file_response, opened, ranged_response
 from runyard.store.assets import datastores

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from runyard.contracts.data.datasets import Definition, Source
-from runyard.server.data import paused
 from runyard.server.data.folder_place import FolderPlace
 from runyard.server.data.listing import Going
+from runyard.server.responses import paused
 
 
 def listing(folder: Path) -> Going:

@@ -1,4 +1,4 @@
-"""Listings that were answered in part: the next request goes on with one where it stopped, instead of looking through
+"""Lists that were answered in part: the next request goes on with one where it stopped, instead of looking through
 everything before it again. They are dropped after some seconds; then a request finds its place by itself."""
 
 from __future__ import annotations
