@@ -24,14 +24,17 @@ _LONGEST_HEADER = 100
 
 async def pieces(request: Request) -> AsyncIterator[bytes]:
     """The body in pieces of about a megabyte, so that going to a thread for each of them costs little."""
-    pending = bytearray()
+    pending: list[bytes] = []
+    size = 0
     async for chunk in request.stream():
-        pending += chunk
-        if len(pending) >= PIECE:
-            yield bytes(pending)
+        pending.append(chunk)
+        size += len(chunk)
+        if size >= PIECE:
+            yield b"".join(pending)
             pending.clear()
-    if pending:
-        yield bytes(pending)
+            size = 0
+    if size:
+        yield b"".join(pending)
 
 
 async def lines(request: Request) -> AsyncIterator[bytes]:
