@@ -114,7 +114,7 @@ def test_the_logs_of_ranks_are_side_by_side_and_nowhere_else(experiment: Experim
     html = rendering.html(seen)
     assert [html.count(f">{1000 + rank}</pre>") for rank in range(SIDE_BY_SIDE + 2)] == [1] * SIDE_BY_SIDE + [0, 0]
     assert f"{SIDE_BY_SIDE}, {SIDE_BY_SIDE + 1}: each with a log" in html
-    assert rendering.text(seen).count("\n1000") == 1
+    assert rendering.text(seen).count("\n    0: 1000\n") == 1
 
 
 def test_the_log_of_a_single_process_is_no_rank(experiment: Experiment) -> None:
