@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from pathlib import Path
 
@@ -48,3 +49,15 @@ def test_only_a_few_are_kept_and_old_ones_are_dropped(tmp_path: Path, monkeypatc
     monkeypatch.setattr(paused, "KEPT", 0.0)
     paused._drop_old()
     assert paused.take(keys[-1], Going) is None
+
+
+def test_one_timer_watches_over_all_that_is_kept() -> None:
+    def timers() -> int:
+        return sum(isinstance(thread, threading.Timer) for thread in threading.enumerate())
+
+    before = timers()
+    for number in range(20):  # page after page: each is taken before the next one is kept
+        key = ("local", uuid.uuid4().hex, str(number))
+        paused.keep(key, paused.Pages(iter("ab")))
+        assert paused.take(key, paused.Pages) is not None
+    assert timers() <= before + 1

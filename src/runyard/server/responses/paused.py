@@ -41,15 +41,18 @@ class Pages(Generic[T]):
 
 _lock = threading.Lock()
 _going: dict[Key, tuple[float, object]] = {}
+_looking = False  # whether a timer is set: one for all, however many pages are kept and taken meanwhile
 
 
 def keep(key: Key, listing: object) -> None:
     """Keep a listing for whoever asks for what comes next."""
+    global _looking
     with _lock:
         while len(_going) >= MOST:
             _going.pop(next(iter(_going)))
         _going[key] = (time.monotonic(), listing)
-        if len(_going) == 1:
+        if not _looking:
+            _looking = True
             _look_again()
 
 
@@ -61,11 +64,13 @@ def take(key: Key, kind: type[K]) -> K | None:
 
 
 def _drop_old() -> None:
+    global _looking
     now = time.monotonic()
     with _lock:
         for key in [key for key, (at, _) in _going.items() if now - at >= KEPT]:
             _going.pop(key)
-        if _going:
+        _looking = bool(_going)
+        if _looking:
             _look_again()
 
 
